@@ -164,7 +164,7 @@ def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
 
     planted = reader_named(PLANTED)
     for text in texts(store, None, planted):
-        read = read_by(text.game, text.turn, text.said, planted)
+        read = read_by(text.game, text.turn, text.message, planted)
         if read is not None:
             yield _key(text), read
 
@@ -184,7 +184,7 @@ def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], A
     from judges.claims.texts import texts
 
     for text in texts(store, None, reader):
-        read = read_by(text.game, text.turn, text.said, reader) if _key(text) in meant else None
+        read = read_by(text.game, text.turn, text.message, reader) if _key(text) in meant else None
         if read is not None:
             place = (reader.name, text.game.benchmark, text.author)
             of_text = chain(counts(read, meant[_key(text)]), first_counts(read, meant[_key(text)]))
@@ -192,4 +192,4 @@ def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], A
 
 
 def _key(text: Text) -> tuple[str, int, int]:
-    return text.game.episode_id, text.turn, text.said.seq
+    return text.game.episode_id, text.turn, text.message.seq

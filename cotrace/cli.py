@@ -24,7 +24,7 @@ from cotrace.help import LazyGroup
 from cotrace.terminal import LogLines, echo
 from schemas.common.errors import CotraceError
 from schemas.common.interrupts import is_interrupt
-from schemas.common.packages import mend
+from schemas.common.packages import install_hint
 from schemas.common.secrets import use_secrets_of_environment
 
 COMMANDS: dict[str, dict[str, str]] = {
@@ -177,7 +177,7 @@ def _ended(error: BaseException | None) -> int:
 
 
 def _unforeseen(error: BaseException) -> str:
-    if isinstance(error, ModuleNotFoundError) and (package := mend(error.name)):
+    if isinstance(error, ModuleNotFoundError) and (package := install_hint(error.name)):
         return f"this needs the package {package}"
     if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
         _let_go_of_stdout()

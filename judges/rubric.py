@@ -259,10 +259,10 @@ class Rubric(_Part):
         if name not in self.variants:
             raise UsageError(f"rubric {self.name} has no variant {name}: it declares {', '.join(self.variants) or 'none'}")
         variant = self.variants[name]
-        kept = tuple(piece for piece in self.shows if piece not in variant.shows_remove)
+        retained = tuple(piece for piece in self.shows if piece not in variant.shows_remove)
         words = self.variants.get(variant.wording or name, variant)
         return self.changed(
-            shows=kept + variant.shows_add,
+            shows=retained + variant.shows_add,
             version=words.version or self.version,
             instructions=words.instructions or self.instructions,
             questions={**self.questions, **words.questions},
@@ -427,10 +427,10 @@ def _agreeing(answers: Sequence[str]) -> Callable[[Any], Any]:
     read = _reader(answers)
 
     def agree(one: Any) -> Any:
-        said, given = read(one.reason), one.answer if isinstance(one.answer, list) else [one.answer]
-        if said in answers and said not in given:
+        reply, given = read(one.reason), one.answer if isinstance(one.answer, list) else [one.answer]
+        if reply in answers and reply not in given:
             message = 'the reason is "{reason}" and the answer is "{answer}"'
-            raise PydanticCustomError(CONTRADICTION, message, {"reason": said, "answer": joined(given, answers)})
+            raise PydanticCustomError(CONTRADICTION, message, {"reason": reply, "answer": joined(given, answers)})
         return one
 
     return agree

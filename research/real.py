@@ -128,8 +128,8 @@ def take_recorded(store: Store, readings: Mapping[str, Any], reader: str = "llm:
     rows: list[Claim] = []
     read = 0
     for text in texts(store):
-        frame = text.family.frame(text.game, text.turn, text.said)
-        key, said = reading_key(messages_for("", frame, text.said.text)[1]["content"])
+        frame = text.family.frame(text.game, text.turn, text.message)
+        key, said = reading_key(messages_for("", frame, text.message.text)[1]["content"])
         reading = readings.get(key) or readings.get(reading_key(messages_for("", Frame.own(_BOARD.sub("", frame)), said)[1]["content"])[0])
         if reading is not None:
             read += 1

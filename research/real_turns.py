@@ -141,9 +141,9 @@ def take_annotations(store: Store, annotated: Annotated, reader: str) -> None:
     files = dict(query(store, "SELECT episode_id, path FROM episodes INNER JOIN sources USING (source_id)").rows())
     rows: list[Claim] = []
     for text in texts(store):
-        found = annotated.get((Path(files[text.game.episode_id]).name, text.turn, text.said.agent))
+        found = annotated.get((Path(files[text.game.episode_id]).name, text.turn, text.message.agent))
         if found is not None and not found["ambiguous"]:
-            words = text.said.text  # the annotators have looked at all of it
+            words = text.message.text  # the annotators have looked at all of it
             claims: list[ReadClaim[Any]] = [
                 ReadClaim(read_claim(TYPES, _claim(one), words), 0, len(words), None) for one in found["claims"]
             ]

@@ -31,12 +31,12 @@ def kind_of(claim_type: type) -> str:
 
 def written(claim: object) -> dict[str, Any]:
     """A claim as a JSON object: its kind and every field that says something."""
-    said = {
+    messages = {
         field.name: getattr(claim, field.name)
         for field in fields(claim)  # type: ignore[arg-type]  # claims are dataclasses
         if field.name != "words" and (field.default is MISSING or getattr(claim, field.name) != field.default)
     }
-    return {"kind": kind_of(type(claim)), **said}
+    return {"kind": kind_of(type(claim)), **messages}
 
 
 def read_claim(types: Iterable[type[_Claim]], record: Mapping[str, Any], words: str = "") -> _Claim:
@@ -49,11 +49,11 @@ def read_claim(types: Iterable[type[_Claim]], record: Mapping[str, Any], words: 
     kind = record.get("kind")
     if kind not in known:
         raise BadInputError(f"a claim of kind {kind!r}: give one of {', '.join(known)}", locator="kind")
-    said = {name: value for name, value in record.items() if name != "kind"}
+    messages = {name: value for name, value in record.items() if name != "kind"}
     if any(field.name == "words" for field in fields(known[kind])):  # type: ignore[arg-type]
-        said["words"] = words
+        messages["words"] = words
     try:
-        return _adapter(known[kind]).validate_python(said)  # type: ignore[arg-type, no-any-return]
+        return _adapter(known[kind]).validate_python(messages)  # type: ignore[arg-type, no-any-return]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

@@ -26,34 +26,24 @@ class Family:
 
     name: str
     """As in the column `benchmark`, in metric names and in module names."""
-
     title: str
     """As people write it."""
-
     score: str
     """What its main number, `episodes.score`, is: the metric's name."""
-
     score_unit: str
     """Unit or range of the main number."""
-
     score_words: str = ""
     """What it is in words; empty: the metric's name without its marks."""
-
     game_scores: dict[str, str] = field(default_factory=dict)
     """Game -> what its score is, in words, where the family's games have scores of different units: they are counted by game."""
-
     counted_turns: str = ""
     """Which turns its failure categories are shares of, in words; empty: those that its rules could classify."""
-
     roles: tuple[str, ...]
     """What its agents can be, in the order in which they act first."""
-
     plays: dict[str, str]
     """Verb of `cotrace play` -> one line of help."""
-
     examples: tuple[str, ...] = ()
     """Of each verb one: what stands behind `cotrace play`."""
-
     package: str = ""
     """Where its modules lie, of a family from another distribution; empty: in the rooms."""
 

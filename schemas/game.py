@@ -45,25 +45,19 @@ class Header:
     benchmark: str
     episode: str | None = None
     """Tells the game apart within its experiment; None: its file does."""
-
     run: Mapping[str, Any] = field(default_factory=dict)
     """``name`` and ``condition``."""
-
     task: Mapping[str, Any] = field(default_factory=dict)
     """``id``, ``level``, ``goal``."""
-
     team: Mapping[str, str] = field(default_factory=dict)
     """Role -> model; empty: it follows from the agents."""
-
     agents: Sequence[AgentEntry]
     model: str | None = None
     """The evaluated one; None: the agents' models, joined by +."""
-
     seed: int | None = None
     max_turns: int | None = None
     started_at: str = ""
     """ISO time, without zone; empty: not known."""
-
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -75,11 +69,9 @@ class UtteranceEntry:
     channel: Literal["public", "private"] = "public"
     audience: Sequence[str] | None = None
     """Who could read it, the author included; None: of a thought the author, of a message everybody."""
-
     text: str
     superseded: bool = False
     """A later one of this turn took its place. What reached every agent all the same is stored as not superseded."""
-
     claims: Sequence[Mapping[str, Any]] | None = None
     """What the author knows the text to claim (`schemas.claims`); None: not known, empty: nothing.
 
@@ -106,13 +98,11 @@ class ActionEntry:
     raw: str | None = None
     accepted: bool | None = None
     """None where there is nothing to carry out, such as a question."""
-
     error_code: str | None = None
     error_text: str | None = None
     undoes: bool = False
     read: Read | None = None
     """How the reply was read that it comes from (`schemas.replies.READS`); None: not known, or nobody replied."""
-
     used: str | None = None
     """The part of the reply that was read, where that is not the whole of it."""
 
@@ -145,10 +135,8 @@ class SampleEntry:
 
     texts: Sequence[str]
     """All of them in order."""
-
     costs: Sequence[int]
     """What each cost by the filter that chose; 0: it passed."""
-
     executed: int
     """Place of the chosen one, from 0."""
 
@@ -206,13 +194,11 @@ class Turn:
 
     turn: int
     """From 1."""
-
     at: str | None = None
     state_before: Any = None
     utterances: Sequence[UtteranceEntry] = ()
     oracle: Sequence[OracleEntry] | None = None
     """None where the condition has no oracle; empty where it had nothing to list."""
-
     oracle_followed: bool | None = None
     actions: Sequence[ActionEntry] = ()
     state_after: Any = None
@@ -221,17 +207,13 @@ class Turn:
     labels: Sequence[PlantedLabel] = ()
     samples: SampleEntry | None = None
     """None unless the acting agent gave several answers of which one was chosen."""
-
     progress: float | None = None
     """0 to 1, as the game's author measures it; of a game that is replayed the replay's counts."""
-
     failures: Sequence[FailureEntry] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the turn, by name."""
-
     calls: Sequence[CallEntry] = ()
     """Requests to models that play, in order."""
-
     replies: Sequence[ReplyEntry] = ()
     """What the agents gave in this turn, in the order in which they were asked; empty where the actions hold it."""
 
@@ -256,13 +238,11 @@ class End:
     success: bool | None = None
     score: float | None = None
     """The benchmark's main number, in its own unit."""
-
     stop_reason: str | None = None
     turns_taken: int | None = None
     error: str | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the game, by name."""
-
     survey: Sequence[SurveyEntry] = ()
     """Questionnaires of the players."""
 

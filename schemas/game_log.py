@@ -30,7 +30,7 @@ from schemas.game import (
 )
 
 _Entry = TypeVar("_Entry", AgentEntry, UtteranceEntry, ActionEntry, OracleEntry, FailureEntry)
-_SAID: Final = ("agent", "text")
+_MESSAGE_KEYS: Final = ("agent", "text")
 _BEYOND: Final = 2**63
 
 
@@ -149,12 +149,14 @@ class GameLog:
             raise UsageError(f"turn {number}: the game has ended: give its turns before `end`")
         if progress is not None and not _is_share(progress):
             raise UsageError(f"turn {number}: progress is {progress!r}: give a number from 0 to 1")
-        said = [_said(message) for message in messages] + [{"agent": who, "text": text, "channel": "private"} for who, text in thoughts]
+        utterance = [_as_message(message) for message in messages] + [
+            {"agent": who, "text": text, "channel": "private"} for who, text in thoughts
+        ]
         turn = Turn(
             turn=number,
             at=_now(),
             state_before=state_before,
-            utterances=[_entry(UtteranceEntry, entry, "messages") for entry in said],
+            utterances=[_entry(UtteranceEntry, entry, "messages") for entry in utterance],
             oracle=None if oracle is None else [_entry(OracleEntry, entry, "oracle") for entry in oracle],
             oracle_followed=oracle_followed,
             actions=[_entry(ActionEntry, entry, "actions") for entry in actions],
@@ -165,8 +167,8 @@ class GameLog:
             failures=[_entry(FailureEntry, entry, "failures") for entry in failures],
             metrics=metrics or {},
         )
-        heard = (name for said in turn.utterances for name in said.audience or ())
-        for who in (*(said.agent for said in turn.utterances), *heard, *(done.agent for done in turn.actions)):
+        heard = (name for utterance in turn.utterances for name in utterance.audience or ())
+        for who in (*(utterance.agent for utterance in turn.utterances), *heard, *(done.agent for done in turn.actions)):
             if who not in self._agents:
                 raise UsageError(f"turn {number}: no agent {who!r} in this game: there are {', '.join(self._agents)}")
         _ensure_readable(lambda: turn_line(turn), Turn, f"turn {number}")
@@ -214,12 +216,12 @@ class GameLog:
         self._log.__exit__(kind, error, trace)
 
 
-def _said(message: tuple[str, str] | Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_message(message: tuple[str, str] | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(message, Mapping):
         return message
-    if isinstance(message, str) or len(message) != len(_SAID):
+    if isinstance(message, str) or len(message) != len(_MESSAGE_KEYS):
         raise UsageError(f"messages: {message!r} is neither (agent, text) nor an object")
-    return dict(zip(_SAID, message, strict=True))
+    return dict(zip(_MESSAGE_KEYS, message, strict=True))
 
 
 def _ensure_readable(line: Callable[[], bytes], kind: type, where: str) -> None:

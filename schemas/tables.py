@@ -171,11 +171,11 @@ def _column(name: str, hint: Any) -> Column:
         raise TypeError(f"column {name}: its Annotated metadata is {col!r}, not a Col")
     is_union = typing.get_origin(declared) in (types.UnionType, typing.Union)
     arms = typing.get_args(declared) if is_union else (declared,)
-    kept = [arm for arm in arms if arm is not type(None)]
+    retained = [arm for arm in arms if arm is not type(None)]
     return Column(
         name=name,
-        python_type=kept[0],
-        nullable=len(kept) < len(arms),
+        python_type=retained[0],
+        nullable=len(retained) < len(arms),
         doc=col.doc,
         unit=col.unit,
         key=col.key,

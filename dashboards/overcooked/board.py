@@ -152,7 +152,7 @@ def _plain(item: str) -> str:
 def _requests(turn: TurnView) -> list[Part]:
     asked = [
         html.Li([html.B(f"{printable(said.agent)}: "), "; ".join(map(printable, requests_meant(said.text)))])
-        for said in turn.said("private")
+        for said in turn.by_channel("private")
         if requests_meant(said.text)
     ]
     return [html.H3("Requested of the partner"), html.Ul(asked)] if asked else []

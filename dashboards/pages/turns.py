@@ -95,7 +95,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
     draw = drawing_of(played.benchmark)
     said = [
         html.Div([html.Span(f"{u.agent}: ", className="who"), html.Span(u.text, className="text")], className="speech")
-        for u in turn.said("public")
+        for u in turn.by_channel("public")
     ]
     tried = [draw.action(action.verb, action.arguments) + _answer(action.accepted, action.error_text) for action in turn.actions]
     possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]

@@ -22,24 +22,24 @@ from judges.attribution.findings import NOTHING, Attributed, Finding, Follow, Ho
 from judges.evidence.transcript import Transcript
 
 
-def told_and_written(game: Transcript) -> Iterator[Follow]:
+def facts_and_answers(game: Transcript) -> Iterator[Follow]:
     """Each fact when it is first told, and whether the partner's next answer has it: B's of the same turn, A's of the next one."""
     history = history_of(game)
     for agent in AGENTS:
         known: set[object] = set()
         for view in game.turns:
-            said = next((one for one in view.said("public", agent) if not one.superseded), None)
+            reply = next((one for one in view.by_channel("public", agent) if not one.superseded), None)
             heard_in = view.turn if agent == "A" else view.turn + 1
             heard = history.until(heard_in, other(agent))
-            if said is None or not heard:
+            if reply is None or not heard:
                 continue
-            for text, how, right in _told(history.puzzle, said.text, agent, heard[-1]):
+            for text, how, right in _stated_facts(history.puzzle, reply.text, agent, heard[-1]):
                 if text not in known:
                     known.add(text)
-                    yield Follow(view.turn, said.seq, agent, other(agent), text, how, right)
+                    yield Follow(view.turn, reply.seq, agent, other(agent), text, how, right)
 
 
-def _told(puzzle: Puzzle, message: str, agent: Agent, hearer: DoneTurn) -> Iterator[tuple[str, How, bool]]:
+def _stated_facts(puzzle: Puzzle, message: str, agent: Agent, hearer: DoneTurn) -> Iterator[tuple[str, How, bool]]:
     """Each fact of a message, what the hearer made of it, and whether it is true."""
     facts = read_facts(message, puzzle.spoken, agent)
     if facts.unread:  # another clause may take back or change what this one tells
@@ -54,8 +54,8 @@ def _told(puzzle: Puzzle, message: str, agent: Agent, hearer: DoneTurn) -> Itera
         yield f"{shape} is {color}", _how(after, before, color), color in _colors(puzzle.truth, shape)
 
 
-def _how(after: AbstractSet[str], before: AbstractSet[str], told: str) -> How:
-    if told in after:
+def _how(after: AbstractSet[str], before: AbstractSet[str], reported: str) -> How:
+    if reported in after:
         return "fully"
     return "no" if after == before else "differs"
 
@@ -77,7 +77,6 @@ class _Cause(NamedTuple):
 
     agent: Agent | None
     """None: the harness, or what was not understood."""
-
     link: Link
     evidence: str
 
@@ -90,25 +89,22 @@ class _Turn(NamedTuple):
     done: Mapping[Agent, DoneTurn]
     earlier: Mapping[Agent, Sequence[DoneTurn]]
     """Agent -> what it did in the turns before."""
-
     shown: int | None
     """How many messages of its partner an agent is shown; None: all."""
-
     feedback: str | None
     """Its mode; None if the log does not say."""
-
     lost: Mapping[tuple[int, str], str]
     """(turn, agent) -> why its answer may be lost by no fault of its own."""
 
     def heard(self, agent: Agent, *, after: bool = False) -> Sequence[DoneTurn]:
         """The partner's answers whose messages the agent is shown in this turn or, ``after`` it, in the next one."""
         partner = other(agent)
-        said = [*self.earlier[partner], *([self.done[partner]] if after or agent == "B" else [])]
-        return said if self.shown is None else said[max(0, len(said) - self.shown) :]
+        messages = [*self.earlier[partner], *([self.done[partner]] if after or agent == "B" else [])]
+        return messages if self.shown is None else messages[max(0, len(messages) - self.shown) :]
 
-    def facts(self, said: DoneTurn) -> Facts:
+    def facts(self, reply: DoneTurn) -> Facts:
         """What a message states, in any words of such puzzles."""
-        return read_facts(said.message, self.puzzle.spoken, said.agent)
+        return read_facts(reply.message, self.puzzle.spoken, reply.agent)
 
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
@@ -129,7 +125,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
             findings += _of_turn(_Turn(history.puzzle, view.turn, played, before, shown, feedback, lost_replies), value)
         for agent, done in played.items():
             earlier[agent].append(done)
-    return Attributed(findings, [*told_and_written(transcript)])
+    return Attributed(findings, [*facts_and_answers(transcript)])
 
 
 def _of_turn(turn: _Turn, lost: Lost) -> Iterator[Finding]:
@@ -140,14 +136,14 @@ def _of_turn(turn: _Turn, lost: Lost) -> Iterator[Finding]:
         yield undecided(turn.number, lost.cost, "nothing that was missing could be read from the messages")
         return
     shares: defaultdict[tuple[Agent | None, Link], list[float]] = defaultdict(list)
-    told: dict[tuple[Agent | None, Link], str] = {}
+    reported: dict[tuple[Agent | None, Link], str] = {}
     for causes in missing:
         for cause in causes:
             shares[cause.agent, cause.link].append(1 / len(causes))
-            told.setdefault((cause.agent, cause.link), cause.evidence)
+            reported.setdefault((cause.agent, cause.link), cause.evidence)
     alone = len({agent for agent, _ in shares}) == 1
     for (agent, link), parts in shares.items():
-        cost, evidence = lost.cost * sum(parts) / len(missing), f"{told[agent, link]}; {_count(len(parts))} missing"
+        cost, evidence = lost.cost * sum(parts) / len(missing), f"{reported[agent, link]}; {_count(len(parts))} missing"
         if link == "not_understood":
             yield not_understood(turn.number, cost, evidence)
         else:
@@ -170,19 +166,19 @@ def _unwritten(turn: _Turn) -> Iterator[Sequence[_Cause]]:
 def _untold(turn: _Turn) -> Iterator[Sequence[_Cause]]:
     """The causes of each position whose color A cannot conclude after a turn in which B could tell it."""
     heard = turn.heard("A", after=True)
-    shown = {agent: [said.message for said in turn.heard(other(agent), after=True)] for agent in AGENTS}
+    shown = {agent: [message.message for message in turn.heard(other(agent), after=True)] for agent in AGENTS}
     after = Standing({agent: done.after for agent, done in turn.done.items()}, shown)
     known, before = concluded(turn.puzzle, after, "A"), turn.heard("A")
     for position in range(1, turn.puzzle.size + 1):
         if position not in known:
-            had = _is_told(turn, "A", position, before) or _was_right(turn, "A", position)
+            had = _is_informed(turn, "A", position, before) or _was_right(turn, "A", position)
             yield _causes(turn, "A", position, before if had else heard)
 
 
 def _causes(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> Sequence[_Cause]:
     """Why an agent does not have a position right."""
     own = _own_fault(turn, agent, position, heard)
-    if _is_told(turn, agent, position, heard) or (own and own.link == "acted_wrong" and _was_right(turn, agent, position)):
+    if _is_informed(turn, agent, position, heard) or (own and own.link == "acted_wrong" and _was_right(turn, agent, position)):
         unread = _unread(turn, heard)
         return [own] if own and (own.link in ("format", "harness") or not unread) else [_not_understood(unread)]
     partners = _partners_fault(turn, agent, position, heard)
@@ -197,17 +193,19 @@ def _own_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTur
         return _unreadable(turn, done, f"position {position}: its answer cannot be read")
     if any(move.fault for move in done.moves if move.position in (None, position)):
         return _Cause(agent, "format", f"position {position}: its answer, or an action in it, cannot be read")
-    stands = f"position {position} has {has.shape} {has.color or 'without color'}, and {belongs.shape} {belongs.color} could be concluded"
-    is_told = _is_told(turn, agent, position, heard)
-    if is_told and was != belongs:
-        return _Cause(agent, "misread" if has != was else "not_heard", f"{stands} from what {other(agent)} had told")
-    why = "" if was != belongs else f"and {other(agent)} had told it" if is_told else _knew(turn, agent, position)
+    found_entry = (
+        f"position {position} has {has.shape} {has.color or 'without color'}, and {belongs.shape} {belongs.color} could be concluded"
+    )
+    is_informed = _is_informed(turn, agent, position, heard)
+    if is_informed and was != belongs:
+        return _Cause(agent, "misread" if has != was else "not_heard", f"{found_entry} from what {other(agent)} had told")
+    why = "" if was != belongs else f"and {other(agent)} had told it" if is_informed else _knew(turn, agent, position)
     if why:
-        return _Cause(agent, "acted_wrong", f"{stands}: it was right before, {why}")
+        return _Cause(agent, "acted_wrong", f"{found_entry}: it was right before, {why}")
     clues = turn.puzzle.clues(agent)
     is_against = has.shape != clues[position - 1].shape if agent == "A" else has not in clues
-    stands = f"position {position} has {has.shape} {has.color or 'without color'}, against its own clues"
-    return _Cause(agent, "acted_wrong", stands) if is_against else None
+    found_entry = f"position {position} has {has.shape} {has.color or 'without color'}, against its own clues"
+    return _Cause(agent, "acted_wrong", found_entry) if is_against else None
 
 
 def _was_right(turn: _Turn, agent: Agent, position: int) -> bool:
@@ -221,17 +219,17 @@ def _knew(turn: _Turn, agent: Agent, position: int) -> str:
         return "and feedback said so"
     if turn.number > 1 and turn.feedback in _SOLVED_OR_NOT and turn.done[agent].before == turn.puzzle.truth:
         return "and feedback said that all its positions were"
-    told = next((said for said in reversed(turn.earlier[other(agent)]) if _is_told(turn, agent, position, [said])), None)
-    return "" if told is None else f"and {other(agent)} had told it in turn {told.turn}"
+    reported = next((message for message in reversed(turn.earlier[other(agent)]) if _is_informed(turn, agent, position, [message])), None)
+    return "" if reported is None else f"and {other(agent)} had told it in turn {reported.turn}"
 
 
-def _is_told(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> bool:
+def _is_informed(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> bool:
     """Whether the partner's messages told an agent what it lacks of a position, and nothing else of it."""
-    belongs, facts = turn.puzzle.truth[position - 1], [turn.facts(said) for said in heard]
+    belongs, facts = turn.puzzle.truth[position - 1], [turn.facts(message) for message in heard]
     if agent == "B":
         return {shape for found in facts for place, shape in found.order if place == position} == {belongs.shape}
-    told = {color for found in facts for shape, color in found.colors if shape == belongs.shape}
-    return told | {color for found in facts for place, color in found.places if place == position} == {belongs.color}
+    reported = {color for found in facts for shape, color in found.colors if shape == belongs.shape}
+    return reported | {color for found in facts for place, color in found.places if place == position} == {belongs.color}
 
 
 def _partners_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> _Cause:
@@ -243,7 +241,7 @@ def _partners_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[Do
         return _not_understood(unread)
     if not heard:
         return _Cause(partner, "not_said", f"its clues have {known}; it had written nothing yet")
-    wrong = next((said for said in reversed(heard) if contradicts(turn.facts(said), position, turn.puzzle, partner)), None)
+    wrong = next((message for message in reversed(heard) if contradicts(turn.facts(message), position, turn.puzzle, partner)), None)
     if wrong is not None:
         return _Cause(partner, "wrong_instruction", f'its clues have {known}; it wrote "{wrong.message}"')
     if not heard[-1].parse_ok:
@@ -258,8 +256,10 @@ def _unreadable(turn: _Turn, done: DoneTurn, evidence: str) -> _Cause:
 
 def _unread(turn: _Turn, heard: Sequence[DoneTurn]) -> str:
     """Whose message was not understood, and which words of it; empty if all were."""
-    found = ((said, unread) for said in heard if (unread := turn.facts(said).unread))
-    return next((f"{said.agent}'s message of turn {said.turn} was not understood: {'; '.join(unread)}" for said, unread in found), "")
+    found = ((message, unread) for message in heard if (unread := turn.facts(message).unread))
+    return next(
+        (f"{message.agent}'s message of turn {message.turn} was not understood: {'; '.join(unread)}" for message, unread in found), ""
+    )
 
 
 def _not_understood(unread: str) -> _Cause:

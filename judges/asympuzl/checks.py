@@ -68,7 +68,7 @@ def _puzzle(transcript: Transcript) -> Puzzle:
 
 
 def _acting(turn: TurnView) -> list[Agent]:
-    spoken = {said.agent for said in turn.utterances}
+    spoken = {message.agent for message in turn.utterances}
     return [agent for agent in AGENTS if agent in spoken]
 
 
@@ -81,7 +81,7 @@ def _done(transcript: Transcript, turn: TurnView, agent: Agent, puzzle: Puzzle) 
         agent=agent,
         turn=turn.turn,
         parse_ok=not any(action.verb == "answer" and action.accepted is False for action in own),
-        message=" ".join(said.text for said in turn.said("public", agent)),
+        message=" ".join(message.text for message in turn.by_channel("public", agent)),
         moves=tuple(Move(one.request.replace, one.request.fault, one.changed, one.takes_back) for one in applied),
         before=before,
         after=after,
@@ -91,7 +91,7 @@ def _done(transcript: Transcript, turn: TurnView, agent: Agent, puzzle: Puzzle) 
 
 def _read(transcript: Transcript, turn: TurnView, agent: Agent) -> Facts:
     """What the reader of the game understood the agent's messages to state; the rules of the game read by patterns themselves."""
-    readings = [reading_of(transcript, turn.turn, said) for said in turn.said("public", agent) if reads(said)]
+    readings = [reading_of(transcript, turn.turn, message) for message in turn.by_channel("public", agent) if reads(message)]
     whole = all_whole(readings, Fact)
     return replace(facts_of(all_certain(readings, Fact)), unread=(whole.why,) if isinstance(whole, Open) else ())
 
@@ -124,20 +124,20 @@ def _not_repeated(history: Sequence[DoneTurn], _puzzle: Puzzle) -> Decision:
 
 def _not_ignored(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     now = history[-1]
-    said = [done for done in history[:-1] if done.agent == other(now.agent)]
-    if not said or not shape_words(said[-1].message, puzzle.vocabulary):
+    messages = [done for done in history[:-1] if done.agent == other(now.agent)]
+    if not messages or not shape_words(messages[-1].message, puzzle.vocabulary):
         return Decision("na", "the partner's latest message names no shape of the puzzle")
     if now.after == puzzle.truth:
         return Decision("no", "the agent's hypothesis is right")
-    if not said[-1].facts(puzzle.spoken).unread:
+    if not messages[-1].facts(puzzle.spoken).unread:
         return Decision("no", "no true statement of the partner's latest message is contradicted before and after")
     return Decision(None, "not every statement of the partner's latest message could be read")
 
 
 def _not_overcorrected(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     now = history[-1]
-    said = [done for done in history[:-1] if done.agent == other(now.agent)]
-    if taken_back(now) and said and (unread := said[-1].facts(puzzle.spoken).unread):
+    messages = [done for done in history[:-1] if done.agent == other(now.agent)]
+    if taken_back(now) and messages and (unread := messages[-1].facts(puzzle.spoken).unread):
         return Decision(None, f"the partner may have asked for it; not understood: {'; '.join(unread)}")
     return Decision("no", "no right entry was made wrong but by what the partner's latest message states")
 

@@ -40,12 +40,12 @@ def _action(verb: str, arguments: Mapping[str, Any], error: str | None) -> str:
 
 def _partner_message(context: UnitContext) -> list[Entry]:
     """The latest message of the partner that this agent had when it answered: of this turn if the partner spoke before it."""
-    heard = [said for turn in _recent(context) for said in _before(context, turn) if said.agent != context.agent_name]
+    heard = [message for turn in _recent(context) for message in _before(context, turn) if message.agent != context.agent_name]
     return [Entry(Frame("{} had said last:", heard[-1].agent), heard[-1].text)] if heard else []
 
 
 def _previous_message(context: UnitContext) -> list[Entry]:
-    earlier = [said for turn in _recent(context)[:-1] for said in turn.said("public", context.agent_name)]
+    earlier = [message for turn in _recent(context)[:-1] for message in turn.by_channel("public", context.agent_name)]
     return [Entry(Frame("{} itself had said before:", context.agent_name), earlier[-1].text)] if earlier else []
 
 
@@ -55,11 +55,11 @@ def _recent(context: UnitContext) -> Sequence[TurnView]:
 
 
 def _before(context: UnitContext, turn: TurnView) -> list[UtteranceView]:
-    said = turn.said("public")
+    messages = turn.by_channel("public")
     if turn.turn < context.now.turn:
-        return said
-    own = next((place for place, one in enumerate(said) if one.agent == context.agent_name), len(said))
-    return said[:own]
+        return messages
+    own = next((place for place, one in enumerate(messages) if one.agent == context.agent_name), len(messages))
+    return messages[:own]
 
 
 def _puzzle_truth(context: UnitContext) -> list[Entry]:

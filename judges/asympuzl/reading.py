@@ -30,28 +30,28 @@ FORM: Final = str(_PROMPT["form"])
 """What it is shown of the form, after the text."""
 
 
-def reads(said: UtteranceView) -> bool:
+def reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: a message to the partner."""
-    return said.channel == "public" and said.agent in AGENTS and bool(said.text.strip())
+    return message.channel == "public" and message.agent in AGENTS and bool(message.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, said: UtteranceView) -> Frame:
+def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Whose message it is."""
-    return Frame(_PROMPT["frame"], speaker=in_frame(said.agent))
+    return Frame(_PROMPT["frame"], speaker=in_frame(message.agent))
 
 
-def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:
+def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[AsymPuzlClaim]:
     """Read a message by rules: its facts, and what each sentence asks; a clause with a word of no known pattern is not understood."""
     words = _vocabulary(game)
-    facts = read_facts(said.text, words, next(agent for agent in AGENTS if agent == said.agent))
-    told: list[ReadClaim[AsymPuzlClaim]] = [
+    facts = read_facts(message.text, words, next(agent for agent in AGENTS if agent == message.agent))
+    reported: list[ReadClaim[AsymPuzlClaim]] = [
         *(ReadClaim(Fact(position=place, shape=shape), None, None) for place, shape in sorted(facts.order)),
         *(ReadClaim(Fact(shape=shape, color=color), None, None) for shape, color in sorted(facts.colors)),
         *(ReadClaim(Fact(position=place, color=color), None, None) for place, color in sorted(facts.places)),
     ]
-    told += _questions(said.text)
+    reported += _questions(message.text)
     unread = [Unread(clause, "not understood in every word", (Fact,)) for clause in facts.unread]
-    return Read(tuple(told), tuple(unread))
+    return Read(tuple(reported), tuple(unread))
 
 
 def _questions(text: str) -> Iterator[ReadClaim[AsymPuzlClaim]]:

@@ -145,7 +145,7 @@ def _entries(turn: TurnView) -> list[Entry]:
 
 def _acting(turn: TurnView) -> list[str]:
     """Who says or does something in a turn, in order."""
-    return [one.agent for one in turn.said("public")] + [done.agent for done in turn.actions]
+    return [one.agent for one in turn.by_channel("public")] + [done.agent for done in turn.actions]
 
 
 def _named(game: Transcript, agent: str, turn: int, form: BaseModel, reason: str) -> Answered:
@@ -214,7 +214,7 @@ async def _search(game: Transcript, ask: Ask) -> Answered | None:
 
 def _quotes(turn: TurnView, words: str) -> bool:
     """Whether the words stand in the turn, blanks and case aside."""
-    texts = " ".join([*(one.text for one in turn.said("public")), *(action_text(done.verb, done.arguments) for done in turn.actions)])
+    texts = " ".join([*(one.text for one in turn.by_channel("public")), *(action_text(done.verb, done.arguments) for done in turn.actions)])
     wanted = " ".join(words.split()).casefold()
     return bool(wanted) and wanted in " ".join(texts.split()).casefold()
 

@@ -58,7 +58,7 @@ def chance(game: Transcript) -> tuple[float, float]:
 def _messages(game: Transcript) -> Iterator[_Said]:
     """What the team's agents said to each other, in order."""
     for turn in game.turns:
-        for said in turn.said("public"):
+        for said in turn.by_channel("public"):
             if said.agent.casefold() not in _PEOPLE and not said.superseded:
                 yield _Said(turn.turn, said)
 

@@ -15,7 +15,7 @@ _NO_TEXT: Final = Decision(None, "the player sends no message in this turn")
 
 
 def _text(game: Transcript, turn: int, agent: str | None) -> str:
-    return "\n".join(message.text for message in game.turn(turn).said("public", agent))
+    return "\n".join(message.text for message in game.turn(turn).by_channel("public", agent))
 
 
 def _read(game: Transcript, turn: int, agent: str | None) -> list[Statement]:

@@ -42,7 +42,7 @@ def _this_mission(context: UnitContext) -> list[Entry]:
         (turn.turn, message)
         for turn in context.game.turns
         if turn.turn <= context.now.turn and turn.state_before.get("mission") == context.now.state_before.get("mission")
-        for message in turn.said("public")
+        for message in turn.by_channel("public")
     )
     found = []
     for turn, message in earlier:

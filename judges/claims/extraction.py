@@ -75,14 +75,14 @@ def form_of(types: tuple[type, ...], example: str = "") -> type[BaseModel]:
 
 def _model_of(kind: type) -> type[BaseModel]:
     hints, docs = get_type_hints(kind, include_extras=True), field_docs(kind)
-    told: dict[str, Any] = {"kind": (Literal[kind_of(kind)], ...)}
+    reported: dict[str, Any] = {"kind": (Literal[kind_of(kind)], ...)}
     for one in fields(kind):
         default = ... if one.default is MISSING else one.default
         if one.name == "words":
-            told["words"] = (str, Field(description="the words of the text that say so, copied word for word"))
+            reported["words"] = (str, Field(description="the words of the text that say so, copied word for word"))
         else:
-            told[one.name] = (hints[one.name], Field(default, description=docs.get(one.name)))
-    return create_model(kind.__name__, __doc__=inspect.getdoc(kind), **told)
+            reported[one.name] = (hints[one.name], Field(default, description=docs.get(one.name)))
+    return create_model(kind.__name__, __doc__=inspect.getdoc(kind), **reported)
 
 
 def field_docs(kind: type) -> dict[str, str]:
@@ -130,22 +130,22 @@ def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any
         text: that was read.
         types: of the family's claims.
     """
-    told, unread = [], []
-    for said in reply.model_dump()["claims"]:
-        words = said.pop("words", "")
+    reported, unread = [], []
+    for message in reply.model_dump()["claims"]:
+        words = message.pop("words", "")
         start, end = _place(words, text)
         try:
-            claim: Any = read_claim(types, {name: value for name, value in said.items() if value is not None}, words)
+            claim: Any = read_claim(types, {name: value for name, value in message.items() if value is not None}, words)
         except BadInputError as error:
             unread.append(Unread(words, f"the answer cannot be used: {error}", types, start, end))
             continue
         doubt = None if start is not None else "the words it names do not stand in the text"
-        told.append(ReadClaim(claim, start, end, doubt))
+        reported.append(ReadClaim(claim, start, end, doubt))
         if doubt is not None:
             unread.append(Unread(words, doubt, (type(claim),)))
     passages = reply.model_dump()["not_understood"]
     unread += [Unread(one["words"], one["why"], types, *_place(one["words"], text)) for one in passages]
-    return Read(tuple(told), tuple(unread))
+    return Read(tuple(reported), tuple(unread))
 
 
 def _place(words: str, text: str) -> tuple[int | None, int | None]:
@@ -167,26 +167,28 @@ class TextPlace(NamedTuple):
 
     episode_id: str
     turn: int
-    said: UtteranceView
+    message: UtteranceView
 
 
 def rows_of(read: Read[object], place: TextPlace, reader: str, prompt_hash: str | None = None) -> Iterator[Claim]:
     """The rows of a reading: first the one that says who read the text."""
-    said = place.said
+    reply = place.message
     views = [
         ClaimView(READ, {"kind": READ}, None, None, None, certain=True, reason=None),
         *map(_claim_view, read.claims),
         *map(_unread_view, read.unread),
     ]
     for number, view in enumerate(views):
-        key = (place.episode_id, place.turn, said.seq, said.agent, reader, number)
+        key = (place.episode_id, place.turn, reply.seq, reply.agent, reader, number)
         facts = (view.words, view.start, view.end, view.certain, view.reason)
-        yield Claim(*key, view.kind, Json(orjson.dumps(view.claim).decode()), *facts, text_hash(said.text), prompt_hash)
+        yield Claim(*key, view.kind, Json(orjson.dumps(view.claim).decode()), *facts, text_hash(reply.text), prompt_hash)
 
 
-def _claim_view(told: ReadClaim[object]) -> ClaimView:
-    words = getattr(told.claim, "words", "") or None
-    return ClaimView(kind_of(type(told.claim)), written(told.claim), words, told.start, told.end, told.certain, told.doubt)
+def _claim_view(claimed: ReadClaim[object]) -> ClaimView:
+    words = getattr(claimed.claim, "words", "") or None
+    return ClaimView(
+        kind_of(type(claimed.claim)), written(claimed.claim), words, claimed.start, claimed.end, claimed.certain, claimed.doubt
+    )
 
 
 def _unread_view(clause: Unread) -> ClaimView:
@@ -199,7 +201,7 @@ def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | No
 
     A claim of no type that the family has, such as another program's log may state, is a stretch that was not understood.
     """
-    told: list[ReadClaim[Any]] = []
+    reported: list[ReadClaim[Any]] = []
     unread: list[Unread] = []
     was_read = False
     vouched: tuple[type, ...] | None = None
@@ -214,7 +216,7 @@ def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | No
         elif view.kind != READ:
             doubt = None if view.certain else (view.reason or "the reader is not sure")
             try:
-                told.append(ReadClaim(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
+                reported.append(ReadClaim(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
             except BadInputError as error:
                 unread.append(Unread(view.words or "", error.reason, tuple(types), view.start, view.end))
-    return Read(tuple(told), tuple(unread), vouched) if was_read else None
+    return Read(tuple(reported), tuple(unread), vouched) if was_read else None

@@ -29,10 +29,8 @@ class Said:
 
     act: Literal["asks", "states", "denies", "acknowledges"]
     """Wants something done or told; says that something is so; says that it is not; takes note of what another has said."""
-
     to: str | None = None
     """The agent it speaks to or of by name; None if it names none."""
-
     words: str = ""
     """The sentence."""
 
@@ -50,25 +48,25 @@ _ACKNOWLEDGES: Final = any_of(_TABLES["acknowledges"])
 _HEDGES: Final = any_of(_TABLES["hedges"])
 
 
-def reads(said: UtteranceView) -> bool:
+def reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: whether there is one."""
-    return bool(said.text.strip())
+    return bool(message.text.strip())
 
 
-def frame(game: Transcript, _turn: int, said: UtteranceView) -> Frame:
+def frame(game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Who speaks, and who there is to speak to."""
-    kind = "a message" if said.channel == "public" else "private reasoning"
-    others = Frame.joined(", ", [in_frame(name) for name in game.agents if name != said.agent])
-    return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(said.agent), others=others or "nobody else")
+    kind = "a message" if message.channel == "public" else "private reasoning"
+    others = Frame.joined(", ", [in_frame(name) for name in game.agents if name != message.agent])
+    return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(message.agent), others=others or "nobody else")
 
 
-def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[Said]:
+def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[Said]:
     """Read a text sentence by sentence."""
-    return Read(tuple(_sentences(said, [name for name in game.agents if name != said.agent])))
+    return Read(tuple(_sentences(message, [name for name in game.agents if name != message.agent])))
 
 
-def _sentences(said: UtteranceView, others: list[str]) -> Iterator[ReadClaim[Said]]:
-    for match in _SENTENCE.finditer(said.text):
+def _sentences(message: UtteranceView, others: list[str]) -> Iterator[ReadClaim[Said]]:
+    for match in _SENTENCE.finditer(message.text):
         words = match[0].strip()
         if words:
             hedge = _HEDGES.search(words)

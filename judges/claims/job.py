@@ -124,7 +124,7 @@ class _Job:
             purpose="reader",
             episode_id=first.game.episode_id,
             turn=first.turn,
-            agent=first.said.agent,
+            agent=first.message.agent,
         )
         self._take(one, await asker.ask(asked))
         self._done += 1
@@ -327,7 +327,7 @@ def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None)
         purpose="reader",
         episode_id=first.game.episode_id if first else None,
         turn=first.turn if first else None,
-        agent=first.said.agent if first else None,
+        agent=first.message.agent if first else None,
     )
     taken = taken_of(reply, question.family.model if question else None, record.price)
     call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken, (record.settings.model, record.price))
@@ -428,11 +428,11 @@ def filled_form(reply: object, form: type[BaseModel]) -> BaseModel:
     Raises:
         ValueError: it is no object with a list of claims.
     """
-    said = orjson.loads(reply) if isinstance(reply, str) else reply
-    if not isinstance(said, dict) or not isinstance(said.get("claims"), list):
+    message = orjson.loads(reply) if isinstance(reply, str) else reply
+    if not isinstance(message, dict) or not isinstance(message.get("claims"), list):
         raise ValueError("the reply is no object with a list of claims")  # noqa: TRY004 - the reply's fault, as bad JSON is
-    claims, passages = [], [*(said.get("not_understood") or [])]
-    for claim in said["claims"]:
+    claims, passages = [], [*(message.get("not_understood") or [])]
+    for claim in message["claims"]:
         plain = _without_nulls(claim)
         try:
             form.model_validate({"claims": [plain], "not_understood": []})

@@ -35,36 +35,36 @@ def agreed(rules: Read[Any], model: Read[Any], names: tuple[str, str], weak: Col
         names: of the two readers, for the reasons.
         weak: kind, field and value (None: any) that contradict nothing: they say less than other values do.
     """
-    left = [told for told in model.claims if told.certain]
+    left = [claimed for claimed in model.claims if claimed.certain]
     joined: list[ReadClaim[Any]] = []
     open_: list[Unread] = []
-    for told in rules.claims:
-        if not told.certain:
+    for claimed in rules.claims:
+        if not claimed.certain:
             continue
-        twin = next((other for other in left if _joined(told.claim, other.claim, weak) is not None), None)
+        twin = next((other for other in left if _joined(claimed.claim, other.claim, weak) is not None), None)
         if twin is not None:
             left.remove(twin)
-            joined.append(twin._replace(claim=_joined(told.claim, twin.claim, weak)))
-        elif not _is_weak(told.claim, weak) and not any(_joined(told.claim, one.claim, weak) is not None for one in joined):
-            open_.append(_differs(told, f"{names[0]}: {told.claim}; {names[1]} does not say so"))
-    for told in left:
-        if _is_weak(told.claim, weak) or not _understood(rules, told) or any(same_claim(told.claim, one.claim) for one in joined):
-            joined.append(told)
+            joined.append(twin._replace(claim=_joined(claimed.claim, twin.claim, weak)))
+        elif not _is_weak(claimed.claim, weak) and not any(_joined(claimed.claim, one.claim, weak) is not None for one in joined):
+            open_.append(_differs(claimed, f"{names[0]}: {claimed.claim}; {names[1]} does not say so"))
+    for claimed in left:
+        if _is_weak(claimed.claim, weak) or not _understood(rules, claimed) or any(same_claim(claimed.claim, one.claim) for one in joined):
+            joined.append(claimed)
         else:
-            open_.append(_differs(told, f"{names[1]}: {told.claim}; {names[0]} does not say so"))
-    order = sorted(joined, key=lambda told: (told.start is None, told.start or 0))
+            open_.append(_differs(claimed, f"{names[1]}: {claimed.claim}; {names[0]} does not say so"))
+    order = sorted(joined, key=lambda claimed: (claimed.start is None, claimed.start or 0))
     return Read(tuple(order), (*model.unread, *open_), model.vouched)
 
 
-def _differs(told: ReadClaim[Any], why: str) -> Unread:
-    return Unread(getattr(told.claim, "words", ""), why, (type(told.claim),), told.start, told.end)
+def _differs(claimed: ReadClaim[Any], why: str) -> Unread:
+    return Unread(getattr(claimed.claim, "words", ""), why, (type(claimed.claim),), claimed.start, claimed.end)
 
 
-def _understood(rules: Read[Any], told: ReadClaim[Any]) -> bool:
+def _understood(rules: Read[Any], claimed: ReadClaim[Any]) -> bool:
     """Whether the rules have understood the words of a model's claim, so that their silence contradicts it."""
-    if told.start is None or told.end is None:
+    if claimed.start is None or claimed.end is None:
         return False
-    kind, start, end = type(told.claim), told.start, told.end
+    kind, start, end = type(claimed.claim), claimed.start, claimed.end
     stretches = [(clause.start, clause.end) for clause in rules.unread if kind in clause.may_hold]
     stretches += [(one.start, one.end) for one in rules.claims if not one.certain]
     return not any(begin is None or stop is None or (begin < end and start < stop) for begin, stop in stretches)
@@ -74,9 +74,9 @@ def _joined(rules: Any, model: Any, weak: Collection[tuple[str, str, Any]]) -> A
     """The model's claim with what the rules add to it; None if the two contradict each other."""
     if type(rules) is not type(model):
         return None
-    said, other = stated_fields(rules), stated_fields(model)
+    reply, other = stated_fields(rules), stated_fields(model)
     added: dict[str, Any] = {}
-    for name, value in said.items():
+    for name, value in reply.items():
         if name not in other or (isinstance(value, tuple) and set(value) >= set(other[name])):
             added[name] = getattr(rules, name)
         elif isinstance(value, tuple) and set(value) <= set(other[name]):
@@ -98,18 +98,18 @@ def same_claim(one: object, other: object) -> bool:
 
 def stated_fields(claim: object) -> dict[str, Any]:
     """What a claim says: each field that says something, without how it was told."""
-    said = written(claim)
-    told = ((name, value) for name, value in said.items() if name not in _MANNER and name != "kind")
-    return {name: tuple(sorted(value)) if isinstance(value, tuple | list) else value for name, value in told}
+    reply = written(claim)
+    reported = ((name, value) for name, value in reply.items() if name not in _MANNER and name != "kind")
+    return {name: tuple(sorted(value)) if isinstance(value, tuple | list) else value for name, value in reported}
 
 
-def reading_of(game: Transcript, turn: int, said: UtteranceView) -> TextClaims[Any]:
+def reading_of(game: Transcript, turn: int, message: UtteranceView) -> TextClaims[Any]:
     """What the game's reader understood of a text."""
     reader = reader_named(game.reader)
-    found = read_by(game, turn, said, reader)
+    found = read_by(game, turn, message, reader)
     if found is None:
         types = tuple(reading_module(game.benchmark).TYPES)
-        found = Read((), (Unread(said.text, f"{reader.stored} has not read it", types),))
+        found = Read((), (Unread(message.text, f"{reader.stored} has not read it", types),))
     return TextClaims(found)
 
 
@@ -118,26 +118,26 @@ def reading_module(benchmark: str) -> ModuleType:
     return module(benchmark, "judges", "reading") or generic
 
 
-def read_by_rules(game: Transcript, turn: int, said: UtteranceView) -> Read[Any]:
+def read_by_rules(game: Transcript, turn: int, message: UtteranceView) -> Read[Any]:
     """What the family's rules understand of a text."""
-    return reading_module(game.benchmark).read(game, turn, said)  # type: ignore[no-any-return]  # a module, found by name
+    return reading_module(game.benchmark).read(game, turn, message)  # type: ignore[no-any-return]  # a module, found by name
 
 
-def read_before(game: Transcript, turn: int, said: UtteranceView, *, by_model: bool) -> Read[Any] | None:
+def read_before(game: Transcript, turn: int, message: UtteranceView, *, by_model: bool) -> Read[Any] | None:
     """What the game's stored reader made of a text; None if it has not read it."""
     family = reading_module(game.benchmark)
-    found = read_of(game.claims.get((turn, said.seq), ()), tuple(family.TYPES))
+    found = read_of(game.claims.get((turn, message.seq), ()), tuple(family.TYPES))
     if found is None or not by_model or not hasattr(family, "resolve"):
         return found
-    return cast("Read[Any]", family.resolve(found, game, turn, said))
+    return cast("Read[Any]", family.resolve(found, game, turn, message))
 
 
-def read_by(game: Transcript, turn: int, said: UtteranceView, reader: Reader) -> Read[Any] | None:
+def read_by(game: Transcript, turn: int, message: UtteranceView, reader: Reader) -> Read[Any] | None:
     """What a reader made of a text of a game that was loaded with it; None if it has not read it."""
-    other = read_before(game, turn, said, by_model=reader.model is not None)
+    other = read_before(game, turn, message, by_model=reader.model is not None)
     if not reader.rules:
         return other
-    own = read_by_rules(game, turn, said)
+    own = read_by_rules(game, turn, message)
     if reader.stored is None:
         return own
     return None if other is None else agreed(own, other, (RULES, reader.stored), getattr(reading_module(game.benchmark), "WEAK", ()))
@@ -175,10 +175,10 @@ def counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
         read: by the reader; only what it is certain of counts.
         meant: as the author of the text knows it, or a person has annotated it.
     """
-    ours, theirs = ([told.claim for told in one.claims if told.certain and _counts(told.claim, meant)] for one in (read, meant))
+    ours, theirs = ([claimed.claim for claimed in one.claims if claimed.certain and _counts(claimed.claim, meant)] for one in (read, meant))
     for kind in dict.fromkeys(map(type, (*theirs, *ours))):
         yield from _of_kind(kind_of(kind), [one for one in ours if type(one) is kind], [one for one in theirs if type(one) is kind])
-    understood = not read.unread and all(told.certain for told in read.claims if _counts(told.claim, meant))
+    understood = not read.unread and all(claimed.certain for claimed in read.claims if _counts(claimed.claim, meant))
     yield Count(TEXT, WHOLE, int(understood), 1, int(understood and _same(ours, theirs)))
 
 
@@ -191,7 +191,7 @@ def first_counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
         read: by the reader.
         meant: as the author of the text knows it, or a person has annotated it.
     """
-    ours, theirs = (_first([told.claim for told in one.claims if _counts(told.claim, meant)]) for one in (read, meant))
+    ours, theirs = (_first([claimed.claim for claimed in one.claims if _counts(claimed.claim, meant)]) for one in (read, meant))
     for field in dict.fromkeys((*theirs, *ours)):
         right = field in ours and field in theirs and ours[field] == theirs[field]
         yield Count(FIRST, field, int(field in ours), int(field in theirs), int(right))

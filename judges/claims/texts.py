@@ -55,13 +55,13 @@ class FamilyReading(NamedTuple):
         """The form that it fills in."""
         return form_of(self.types, self.form)
 
-    def reads(self, said: UtteranceView) -> bool:
+    def reads(self, message: UtteranceView) -> bool:
         """Whether a text is one that makes claims."""
-        return bool(self.module.reads(said))
+        return bool(self.module.reads(message))
 
-    def frame(self, game: Transcript, turn: int, said: UtteranceView) -> Frame:
+    def frame(self, game: Transcript, turn: int, message: UtteranceView) -> Frame:
         """What its words refer to: all that a model is told of the speaker."""
-        return Frame.taken(self.module.frame(game, turn, said))
+        return Frame.taken(self.module.frame(game, turn, message))
 
 
 class Text(NamedTuple):
@@ -69,24 +69,24 @@ class Text(NamedTuple):
 
     game: Transcript
     turn: int
-    said: UtteranceView
+    message: UtteranceView
     family: FamilyReading
 
     @property
     def place(self) -> TextPlace:
         """Where it stands."""
-        return TextPlace(self.game.episode_id, self.turn, self.said)
+        return TextPlace(self.game.episode_id, self.turn, self.message)
 
     @property
     def author(self) -> str:
         """Who wrote it: a scripted player's persona, else the model."""
-        agent = self.game.agents.get(self.said.agent)
+        agent = self.game.agents.get(self.message.agent)
         return str(self.persona or self.game.team.get(agent.role if agent else "") or self.game.model)
 
     @property
     def persona(self) -> str | None:
         """The scripted player that wrote it; None: somebody else did."""
-        agent = self.game.agents.get(self.said.agent)
+        agent = self.game.agents.get(self.message.agent)
         return agent.persona if agent else None
 
 
@@ -111,7 +111,7 @@ def texts(
         family, turns = FamilyReading(reading_module(game.benchmark)), selection[game.episode_id]
         for turn in game.turns:
             if turns is None or turn.turn in turns or (earlier and turn.turn < max(turns)):
-                yield from (Text(game, turn.turn, said, family) for said in turn.utterances if family.reads(said))
+                yield from (Text(game, turn.turn, message, family) for message in turn.utterances if family.reads(message))
 
 
 _EARLIER = "reader = ? AND (episode_id, turn, seq) IN (SELECT (unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::BIGINT[])))"
@@ -137,7 +137,7 @@ def stored_claims(store: Store, reader: Reader, where: str | None) -> pl.DataFra
 
 def _rows(store: Store, reader: Reader, where: str | None) -> Iterator[Claim]:
     for text in texts(store, where, reader):
-        found = read_by(text.game, text.turn, text.said, reader)
+        found = read_by(text.game, text.turn, text.message, reader)
         if found is not None:
             yield from rows_of(found, text.place, reader.name if reader.rules else reader.stored or reader.name)
 
@@ -259,7 +259,7 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
     for text in texts(store, request.where, request.reader, benchmarks=request.benchmarks, earlier=request.earlier):
         count += 1
         one = question_of(text, request.prompt)
-        if any(row.prompt_hash == one.key for row in text.game.claims.get((text.turn, text.said.seq), ())):
+        if any(row.prompt_hash == one.key for row in text.game.claims.get((text.turn, text.message.seq), ())):
             before += 1
         else:
             questions.setdefault(one.key, one).texts.append(text)
@@ -270,9 +270,9 @@ def question_of(text: Text, prompt: PromptParts) -> ReadingQuestion:
     """What a model is asked about a text."""
     benchmark = text.game.benchmark
     instructions = prompt.instructions.get(benchmark, text.family.instructions)
-    frame = text.family.frame(text.game, text.turn, text.said)
-    messages = messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ()), text.family.form)
-    return ReadingQuestion(text.family, text.said.text, messages)
+    frame = text.family.frame(text.game, text.turn, text.message)
+    messages = messages_for(instructions, frame, text.message.text, prompt.examples.get(benchmark, ()), text.family.form)
+    return ReadingQuestion(text.family, text.message.text, messages)
 
 
 def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:

@@ -174,29 +174,31 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
         yield Finding(turn, None, "not_seen", lost.cost, "a hint loses nothing for certain but time: the deck ran out")
         return
     card, could_be, partner = state.hands[0][move.card], possible_cards(state, 0, move.card), partner_of(player)
-    told = f"{move.verb} of card {move.card}, a {card}; by hints and counting it could be {', '.join(could_be)}"
+    reported = f"{move.verb} of card {move.card}, a {card}; by hints and counting it could be {', '.join(could_be)}"
     known = state.knowledge[0][move.card]
     unnamed = not (known.color_hinted or known.rank_hinted)
     had_chance = unnamed and _could_ever_hint(game, turn, partner, move.card, last=move.verb == "discard")
-    silent: tuple[Link, str] | None = ("not_said", f"{told}; {partner} saw it, had a hint to give and gave none") if had_chance else None
+    silent: tuple[Link, str] | None = (
+        ("not_said", f"{reported}; {partner} saw it, had a hint to give and gave none") if had_chance else None
+    )
     if move.verb == "play":
         pointed: tuple[Link, str] = (
             "said_unclear",
-            f"{told}; {partner} had just told something new about it, which can be read as: play it",
+            f"{reported}; {partner} had just told something new about it, which can be read as: play it",
         )
         shared = pointed if move.card in clued_cards(game, turn) else silent
-        yield from _shared(turn, lost, (player, f"{told}: nothing told that it fits"), (partner, shared))
+        yield from _shared(turn, lost, (player, f"{reported}: nothing told that it fits"), (partner, shared))
     elif not state.is_last(card):
-        yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the cost is time: the deck runs out")
+        yield Finding(turn, None, "not_seen", lost.cost, f"{reported}; the cost is time: the deck runs out")
     elif state.tokens and all(state.is_last(other) for other in could_be):
-        yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}: each of them the last copy of a card still needed", lost.cost)
+        yield Finding(turn, player, "acted_wrong", lost.cost, f"{reported}: each of them the last copy of a card still needed", lost.cost)
     elif (safer := _safer(state, move.card)) is not None:
         rest = f"card {safer} was less likely to be the last copy of a card still needed"
-        yield from _shared(turn, lost, (player, f"{told}; {rest}"), (partner, silent))
+        yield from _shared(turn, lost, (player, f"{reported}; {rest}"), (partner, silent))
     elif move.card == _longest_unhinted(state) and unnamed and _could_hint(game, turn, partner, move.card):
-        yield Finding(turn, partner, "not_said", lost.cost, f"{told}; the partner saw that it is the last copy, and had a hint to give")
+        yield Finding(turn, partner, "not_said", lost.cost, f"{reported}; the partner saw that it is the last copy, and had a hint to give")
     else:
-        yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the partner had no hint to give, or nothing better")
+        yield Finding(turn, None, "not_seen", lost.cost, f"{reported}; the partner had no hint to give, or nothing better")
 
 
 def _shared(turn: int, lost: Lost, acted: tuple[Player, str], other: tuple[Player, tuple[Link, str] | None]) -> Iterator[Finding]:
@@ -224,7 +226,7 @@ def _hints(game: Transcript) -> Iterator[Follow]:
         done = hanabi_move(answer)
         played = done.card if done.verb == "play" else None
         how: How = "fully" if played in asked else "differs" if played is not None else "no"
-        seq = next((said.seq for said in view.utterances if said.agent == player), 0)
+        seq = next((message.seq for message in view.utterances if message.agent == player), 0)
         cards = " or ".join(f"card {place} ({state.hands[1][place]})" for place in asked)
         yield Follow(view.turn, seq, player, partner, f"play {cards}", how, right=True)
 

@@ -22,17 +22,17 @@ from judges.coordination.situation import (
     game_of,
     hanabi_move,
     hanabi_state,
+    hand_index,
     harness_choice,
     hinted_cards,
     kitchen_state,
     macro_of,
     player_named,
-    seat_of,
 )
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript, TurnView
 
-_STANDS: Final = Decision("na", "the player does not move on this turn")
+_NO_STEP: Final = Decision("na", "the player does not move on this turn")
 _SOON: Final = 1
 """Steps to go from which on a partner is held up at once; farther away, the way may be free again when it comes."""
 
@@ -43,7 +43,7 @@ def kitchen_way(turn: TurnView, player: Player) -> Decision:
     if "cooks" not in turn.state_before:
         return Decision(None, "a player's own file does not say where anybody stands")
     if action is None or action.verb not in DIRECTIONS or partners is None:
-        return _STANDS
+        return _NO_STEP
     layout, state = kitchen_state(turn)
     me = PLAYERS.index(player)
     cook, other = state.cooks[me], state.cooks[1 - me]
@@ -74,8 +74,8 @@ def _steps(layout: Layout, state: KitchenState, who: int, blocked: Spot, target:
     cooks = list(state.cooks)
     cooks[1 - who] = cooks[1 - who]._replace(spot=blocked)
     reach = distances(layout, KitchenState(tuple(cooks), state.objects), who, around_partner=True)
-    beside: Sequence[Spot] = [Spot(target.x + dx, target.y + dy) for dx, dy in DIRECTIONS.values()]
-    return min((reach[spot] for spot in beside if spot in reach), default=None)
+    adjacent: Sequence[Spot] = [Spot(target.x + dx, target.y + dy) for dx, dy in DIRECTIONS.values()]
+    return min((reach[spot] for spot in adjacent if spot in reach), default=None)
 
 
 def capture_way(turn: TurnView, player: Player) -> Decision:
@@ -153,7 +153,7 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
         return None
     kind = game_of(game)
     if kind == "hanabi":
-        return move_category(hanabi_state(turn), seat_of(turn, player), hanabi_move(action), hinted_cards(game, turn.turn))
+        return move_category(hanabi_state(turn), hand_index(turn, player), hanabi_move(action), hinted_cards(game, turn.turn))
     if kind == "overcooked":
         macro = macro_of(action)
         if macro is None:
@@ -182,10 +182,10 @@ def _truth(game: Transcript, turn: int, agent: str | None) -> Decision:
     player, now = player_named(agent), game.turn(turn)
     if player is None:
         return _keyed("EC")(game, turn, agent)
-    said = [utterance.text for utterance in now.said("private", player) if not utterance.superseded]
-    if not said:
+    messages = [utterance.text for utterance in now.by_channel("private", player) if not utterance.superseded]
+    if not messages:
         return Decision("na", "the player says nothing on this turn")
-    found = [claim for text in said for claim in claims(game_of(game), now, player, text)]
+    found = [claim for text in messages for claim in claims(game_of(game), now, player, text)]
     false = [claim.text for claim in found if not claim.is_true]
     if false:
         return Decision("no", f"not so: {'; '.join(false)}")

@@ -49,8 +49,12 @@ def _plain(value: object) -> str:
 
 def _reply(context: UnitContext) -> list[Entry]:
     """The replies of the judged agent's model that stand: of a player they are private, of a respondent they are the answer."""
-    kept = [said for said in context.now.utterances if said.agent == context.agent_name and not said.superseded and said.text.strip()]
-    return [Entry(Frame("{} wrote:", said.agent), said.text) for said in kept]
+    retained = [
+        message
+        for message in context.now.utterances
+        if message.agent == context.agent_name and not message.superseded and message.text.strip()
+    ]
+    return [Entry(Frame("{} wrote:", message.agent), message.text) for message in retained]
 
 
 def _move(context: UnitContext) -> list[Entry]:

@@ -58,7 +58,7 @@ def hinted_cards(game: Transcript, turn: int) -> frozenset[int]:
     return frozenset(place for place, known in enumerate(held) if known.color_hinted or known.rank_hinted) | set(clued_cards(game, turn))
 
 
-def seat_of(turn: TurnView, player: Player) -> int:
+def hand_index(turn: TurnView, player: Player) -> int:
     """Place of a player's hand in `hanabi_state`: the acting one sits at 0."""
     return 0 if turn.state_before.get("player") == player else 1
 
@@ -101,26 +101,26 @@ def kitchen_state(turn: TurnView) -> tuple[Layout, KitchenState]:
 
 def cookers_of(turn: TurnView) -> dict[str, Item | None]:
     """What is in each cooker before a tick, or before a decision of a player's own file, which says of a soup only whether it is cooked."""
-    told = turn.state_before.get("cookers")
-    if told is None:
+    reported = turn.state_before.get("cookers")
+    if reported is None:
         return cookers(*kitchen_state(turn))
-    return {name: _soup(cooker) if cooker["onions"] else None for name, cooker in told.items()}
+    return {name: _soup(cooker) if cooker["onions"] else None for name, cooker in reported.items()}
 
 
 def held_of(turn: TurnView) -> dict[Player, str]:
     """What each cook holds: onion, dish, soup or nothing; a player's own file may not tell of the partner."""
-    told = turn.state_before.get("held")
-    if told is not None:
-        return {player: _thing(told[player]) for player in PLAYERS if player in told}
+    reported = turn.state_before.get("held")
+    if reported is not None:
+        return {player: _thing(reported[player]) for player in PLAYERS if player in reported}
     _, state = kitchen_state(turn)
     return {player: cook.held.name if cook.held else "nothing" for player, cook in zip(PLAYERS, state.cooks, strict=True)}
 
 
 def lying_at(turn: TurnView, name: str) -> str | None:
     """What lies at a named counter such as `s0`, in the same words; None where the log does not tell."""
-    told = turn.state_before.get("counters")
-    if told is not None:
-        return _thing(told[name]) if name in told else None
+    reported = turn.state_before.get("counters")
+    if reported is not None:
+        return _thing(reported[name]) if name in reported else None
     layout, state = kitchen_state(turn)
     if name not in layout.names:
         return None
@@ -436,11 +436,11 @@ def claims(game: str, turn: TurnView, player: Player, text: str) -> list[Stateme
     """The statements that can be checked, in the order of the forms."""
     if game not in _FORMS:
         return []
-    said = list(_statements(text))
+    messages = list(_statements(text))
     return [
         Statement(match[0].strip(), is_true)
         for pattern, truth in _FORMS[game](turn, player)
-        for sentence in said
+        for sentence in messages
         for match in pattern.finditer(sentence)
         if (is_true := truth(match)) is not None
     ]

@@ -117,15 +117,17 @@ def _claims(record: Mapping[str, Any]) -> Iterator[CraftClaim]:
 
 
 def _claim(record: Mapping[str, Any]) -> CraftClaim:
-    said: dict[str, Any] = {name: record[name] for name in _SAME if record.get(name) is not None}
+    messages: dict[str, Any] = {name: record[name] for name in _SAME if record.get(name) is not None}
     cells, old = record.get("cells") or [], record.get("old") or {}
     if not isinstance(cells, list) or not isinstance(old, dict):
         raise BadInputError("cells must be a list such as ['(0,0)'] or null, and old an object {color, size}")
-    said["cells"] = tuple(cells)
+    messages["cells"] = tuple(cells)
     if record.get("verb") in _ASKING:
-        said |= {f"old_{name}": old[name] for name in ("color", "size") if old.get(name) is not None} | {"first": bool(record.get("first"))}
-        return read_claim(_ABOUT_BLOCKS, {"kind": kind_of(Request), **said})
-    return read_claim(_ABOUT_BLOCKS, {"kind": kind_of(Remark), **said})
+        messages |= {f"old_{name}": old[name] for name in ("color", "size") if old.get(name) is not None} | {
+            "first": bool(record.get("first"))
+        }
+        return read_claim(_ABOUT_BLOCKS, {"kind": kind_of(Request), **messages})
+    return read_claim(_ABOUT_BLOCKS, {"kind": kind_of(Remark), **messages})
 
 
 def _message(record: Mapping[str, Any], claims: tuple[CraftClaim, ...]) -> _Message:
@@ -172,8 +174,8 @@ def _episode(game: str, messages: list[_Message]) -> Episode:
 
 def _claim_rows(game: str, turn: int, one: _Message) -> Iterator[Claim]:
     vouched = {"kind": READ, "kinds": [kind_of(kind) for kind in TYPES if kind in _ABOUT_BLOCKS]}
-    for number, said in enumerate([vouched, *map(written, one.claims)]):
+    for number, message in enumerate([vouched, *map(written, one.claims)]):
         yield Claim(
-            game, turn, 1, one.speaker, PLANTED, number, str(said["kind"]), Json(json.dumps(said)), None, None, None,
+            game, turn, 1, one.speaker, PLANTED, number, str(message["kind"]), Json(json.dumps(message)), None, None, None,
             certain=True, reason=None, text_hash=text_hash(one.text), prompt_hash=None,
         )  # fmt: skip

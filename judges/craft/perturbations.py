@@ -61,19 +61,19 @@ _TURNS_BACK: Final = 5
 """As far as a judge's history reaches."""
 
 
-def planted(kind: str, context: UnitContext, said: UtteranceView) -> str | None:
+def planted(kind: str, context: UnitContext, message: UtteranceView) -> str | None:
     """The text with that defect in it; None where the text is not clean or the defect cannot be put into it by a word."""
-    if said.agent not in WALLS or context.turn is None:
+    if message.agent not in WALLS or context.turn is None:
         return None
     game = game_of(context.game)
-    director: Director = next(name for name in WALLS if name == said.agent)
+    director: Director = next(name for name in WALLS if name == message.agent)
     turn = game.prepared(context.turn.turn)
-    asked = _requests(said.text, director, turn)
-    if len(asked) != 1 or not _is_clean(asked[0], game, turn, director) or not _fits_thought(asked[0], said, turn, director):
+    asked = _requests(message.text, director, turn)
+    if len(asked) != 1 or not _is_clean(asked[0], game, turn, director) or not _fits_thought(asked[0], message, turn, director):
         return None
     if kind == "redundancy":
-        return _with_old_request(said.text, game, turn, director)
-    return _with_defect(kind, said.text, director, turn, lambda found: _is_wrong(kind, found, game, turn, director))
+        return _with_old_request(message.text, game, turn, director)
+    return _with_defect(kind, message.text, director, turn, lambda found: _is_wrong(kind, found, game, turn, director))
 
 
 def planted_in_turn(kind: str, context: UnitContext, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
@@ -96,17 +96,17 @@ def planted_in_turn(kind: str, context: UnitContext, messages: Sequence[Utteranc
         return any(is_of(request, move) for move in turn.candidates)
 
     changed: dict[int, str] = {}
-    for said in messages:
-        director = next((name for name in WALLS if name == said.agent), None)
-        asked = () if director is None else _requests(said.text, director, turn)
+    for message in messages:
+        director = next((name for name in WALLS if name == message.agent), None)
+        asked = () if director is None else _requests(message.text, director, turn)
         if director is None or not any(_gives_away(request) for request in asked):
             continue
-        text = _with_defect(kind, said.text, director, turn, lambda found: not _gives_away(found))
+        text = _with_defect(kind, message.text, director, turn, lambda found: not _gives_away(found))
         if text is None:
             return {}
-        changed[said.seq] = text
-    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in turn.view.utterances)
-    after = Turn(context.game, replace(turn.view, utterances=told))
+        changed[message.seq] = text
+    reported = tuple(replace(message, text=changed.get(message.seq, message.text)) for message in turn.view.utterances)
+    after = Turn(context.game, replace(turn.view, utterances=reported))
     return changed if changed and answer(after).answer == "no" else {}
 
 
@@ -150,9 +150,9 @@ def _is_clean(request: Request, game: PreparedGame, turn: Turn, director: Direct
     return all(turn.board.height(c) == layer and game.shown(director, c, layer) == wanted for c in CELLS if c in request.cells)
 
 
-def _fits_thought(request: Request, said: UtteranceView, turn: Turn, director: Director) -> bool:
+def _fits_thought(request: Request, utterance: UtteranceView, turn: Turn, director: Director) -> bool:
     """A public message is clean if it says what the reasoning, where there is one that can be read, came to."""
-    meant_by = (thought for thought, message in turn.spoken(director) if message is not None and message.seq == said.seq)
+    meant_by = (thought for thought, message in turn.spoken(director) if message is not None and message.seq == utterance.seq)
     thought = next(meant_by, None)
     meant = None if thought is None else thought.only()
     return thought is None or (isinstance(meant, Request) and meant.complete and compatible(meant, request))

@@ -59,10 +59,10 @@ def _walls(_: UnitContext) -> list[Entry]:
 def _turn_setting(context: UnitContext) -> list[Entry]:
     heard = context.game.details.get("same_turn_messages")
     lines = [_HEARING.get(heard, _HEARING[None]) if heard is None or isinstance(heard, bool) else _HEARING[None]]
-    said = [u for u in context.now.said("public") if context.is_judged_role(u.agent)]
-    lines.append(f"They spoke in this order: {', '.join(one_line(u.agent) for u in said)}.")
-    for agent in dict.fromkeys(u.agent for u in said):
-        own = [u for u in said if u.agent == agent]
+    messages = [u for u in context.now.by_channel("public") if context.is_judged_role(u.agent)]
+    lines.append(f"They spoke in this order: {', '.join(one_line(u.agent) for u in messages)}.")
+    for agent in dict.fromkeys(u.agent for u in messages):
+        own = [u for u in messages if u.agent == agent]
         if len(own) > 1:
             received = "only the last message of it" if any(u.superseded for u in own) else "all its messages"
             lines.append(f"{one_line(agent)} spoke {len(own)} times; the builder received {received}.")
@@ -99,7 +99,9 @@ def _private_view(context: UnitContext) -> JsonObject | None:
 
 def _builder_response(context: UnitContext) -> list[Entry]:
     return [_attempt(action) for action in context.now.actions] + [
-        Entry(Frame("The builder said:"), u.text) for u in context.now.said("public") if _is_builder(context, u.agent) and u.text.strip()
+        Entry(Frame("The builder said:"), u.text)
+        for u in context.now.by_channel("public")
+        if _is_builder(context, u.agent) and u.text.strip()
     ]
 
 
@@ -138,7 +140,7 @@ def _published_history(context: UnitContext) -> list[Entry]:
 
 
 def _published_lines(turn: TurnView) -> list[str]:
-    lines = [f"{u.agent}: {u.text}" for u in turn.said("public")]
+    lines = [f"{u.agent}: {u.text}" for u in turn.by_channel("public")]
     board = json.dumps(_stacks(turn.state_after), ensure_ascii=False)
     for action in turn.actions:
         if action.accepted:

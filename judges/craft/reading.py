@@ -22,7 +22,7 @@ __all__ = ["FORM", "INSTRUCTIONS", "TYPES", "WEAK", "frame", "read", "reads", "r
 
 _DOMINO: Final = 2
 _UNPLACED: Final = "which place is meant by another block is not clear"
-_BESIDE: Final = frozenset({"beside", "left_of", "right_of"})
+_ADJACENT: Final = frozenset({"beside", "left_of", "right_of"})
 _KINDS: Final = (Request, Remark, Named)
 _NAMED: Final = re.compile(r"\b(D[123])\b(?!['\u2019]s)")
 _OWN: Final = re.compile(r"\b(?:my|mine|our|ours)\b", re.IGNORECASE)
@@ -40,10 +40,8 @@ class Standing(NamedTuple):
 
     code: str
     """Colour and size letter; the size may be missing of a block that is asked for."""
-
     cells: tuple[Cell, ...]
     """Both of a large one, if known."""
-
     layer: int
 
     def __str__(self) -> str:
@@ -83,51 +81,51 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
         speaker: whose seat and wall its words refer to.
         board: before the builder's move.
     """
-    told = [one for each in read.claims for one in _counted(_understood(each, read.unread))]
-    told = _placed(told, speaker, board)
+    reported = [one for each in read.claims for one in _counted(_understood(each, read.unread))]
+    reported = _placed(reported, speaker, board)
     unread = [*read.unread, *_unquoted(read, text)]
     unread += [
         Unread(one.claim.words, _UNPLACED, (Named,), one.start, one.end)
-        for one in told
+        for one in reported
         if one.certain and isinstance(one.claim, Request | Remark) and one.claim.place_open
     ]
     unread += [
         Unread(one.claim.words, one.doubt or "", (Named, *([Request] if isinstance(one.claim, Request) else [])), one.start, one.end)
-        for one in told
+        for one in reported
         if not one.certain and isinstance(one.claim, Request | Remark)
     ]
-    named, final = [*_named(read.claims, told)], [*told]
-    for index, one in enumerate(told):
-        doubt = _unsure(one, told, board)
+    named, final = [*_named(read.claims, reported)], [*reported]
+    for index, one in enumerate(reported):
+        doubt = _unsure(one, reported, board)
         if doubt is not None and isinstance(one.claim, Request):
             final[index] = one._replace(doubt=doubt)
             unread.append(Unread(one.claim.words, doubt, (Request,), one.start, one.end, one.claim.when != "now"))
     final = [one for one in final if not (isinstance(one.claim, Request) and one.claim.retracted)]
     final += named
-    final += _views(told, text)
+    final += _views(reported, text)
     asks = any(isinstance(one.claim, Request) and one.certain for one in final)
     unread += [
         Unread(one.claim.words, "asks for what another director asked for", (Request, Named), one.start, one.end)
-        for one in told
+        for one in reported
         if isinstance(one.claim, Stance) and one.claim.asks and not asks
     ]
     return Read(tuple(final), tuple(unread), read.vouched)
 
 
-def _understood(told: ReadClaim[CraftClaim], unread: Iterable[Unread]) -> ReadClaim[CraftClaim]:
+def _understood(claimed: ReadClaim[CraftClaim], unread: Iterable[Unread]) -> ReadClaim[CraftClaim]:
     """Doubt a claim about a block if a part of its words was not understood."""
-    if not told.certain or not isinstance(told.claim, Request | Remark) or told.start is None or told.end is None:
-        return told
-    start, end = told.start, told.end
+    if not claimed.certain or not isinstance(claimed.claim, Request | Remark) or claimed.start is None or claimed.end is None:
+        return claimed
+    start, end = claimed.start, claimed.end
     inside = (one for one in unread if one.start is not None and one.end is not None and one.start < end and start < one.end)
     part = next(inside, None)
-    return told if part is None else told._replace(doubt=f'"{part.words}" was not understood ({part.why})')
+    return claimed if part is None else claimed._replace(doubt=f'"{part.words}" was not understood ({part.why})')
 
 
-def _unsure(told: ReadClaim[CraftClaim], all_told: Iterable[ReadClaim[CraftClaim]], board: Board) -> str | None:
+def _unsure(claimed: ReadClaim[CraftClaim], all_claimed: Iterable[ReadClaim[CraftClaim]], board: Board) -> str | None:
     """Why a request that was understood may ask for nothing now: a condition, or the same text says that the block is there, and it is."""
-    claim = told.claim
-    if not isinstance(claim, Request) or not told.certain or claim.retracted:
+    claim = claimed.claim
+    if not isinstance(claim, Request) or not claimed.certain or claim.retracted:
         return None
     if claim.condition is not None:
         return f'only on a condition: "{claim.condition}"'
@@ -137,28 +135,28 @@ def _unsure(told: ReadClaim[CraftClaim], all_told: Iterable[ReadClaim[CraftClaim
     stacks = [board.stack(cell) for cell in claim.cells]
     if not any(all(layer < len(stack) and stack[layer].startswith(claim.block or claim.color) for stack in stacks) for layer in layers):
         return None
-    there = (one.claim for one in all_told if one.certain and isinstance(one.claim, Remark) and one.claim.verb in _THERE)
-    said = next((remark for remark in there if compatible(claim, remark, ignoring=("verb",))), None)
-    return None if said is None else f"the text also says: {said}"
+    there = (one.claim for one in all_claimed if one.certain and isinstance(one.claim, Remark) and one.claim.verb in _THERE)
+    reply = next((remark for remark in there if compatible(claim, remark, ignoring=("verb",))), None)
+    return None if reply is None else f"the text also says: {reply}"
 
 
-def _counted(told: ReadClaim[CraftClaim]) -> Iterator[ReadClaim[CraftClaim]]:
+def _counted(claimed: ReadClaim[CraftClaim]) -> Iterator[ReadClaim[CraftClaim]]:
     """Make a claim about several small blocks one claim for each; a request is doubtful where number and cells do not fit."""
-    claim = told.claim
+    claim = claimed.claim
     if not isinstance(claim, Request | Remark) or claim.count == 1 or (isinstance(claim, Remark) and not claim.cells):
-        yield told
+        yield claimed
     elif claim.size != "l" and len(claim.cells) == claim.count:
-        yield from (told._replace(claim=replace(claim, cells=(cell,), count=1)) for cell in claim.cells)
+        yield from (claimed._replace(claim=replace(claim, cells=(cell,), count=1)) for cell in claim.cells)
     else:
-        yield told if not told.certain else told._replace(doubt=f"{claim.count} blocks, and {len(claim.cells) or 'no'} cells")
+        yield claimed if not claimed.certain else claimed._replace(doubt=f"{claim.count} blocks, and {len(claim.cells) or 'no'} cells")
 
 
 # -- places -------------------------------------------------------------------------------------------
 
 
-def _placed(told: Sequence[ReadClaim[CraftClaim]], speaker: Director, board: Board) -> list[ReadClaim[CraftClaim]]:
+def _placed(reported: Sequence[ReadClaim[CraftClaim]], speaker: Director, board: Board) -> list[ReadClaim[CraftClaim]]:
     """Place blocks by other blocks; by those that the same text asks for, too, as soon as these have a place."""
-    found, waiting = list(told), [index for index, one in enumerate(told) if _relations(one)]
+    found, waiting = list(reported), [index for index, one in enumerate(reported) if _relations(one)]
     progress = True
     while waiting and progress:
         progress = False
@@ -178,11 +176,11 @@ def _placed(told: Sequence[ReadClaim[CraftClaim]], speaker: Director, board: Boa
 
 def _placed_by_its_words(claim: Request | Remark) -> bool:
     """Whether the text gives all cells itself, so that a block beside them that cannot be found changes nothing."""
-    return claim.one_block and {relation.how for relation in claim.relations} <= _BESIDE
+    return claim.one_block and {relation.how for relation in claim.relations} <= _ADJACENT
 
 
-def _relations(told: ReadClaim[CraftClaim]) -> tuple[Relation, ...]:
-    return told.claim.relations if isinstance(told.claim, Request | Remark) else ()
+def _relations(claimed: ReadClaim[CraftClaim]) -> tuple[Relation, ...]:
+    return claimed.claim.relations if isinstance(claimed.claim, Request | Remark) else ()
 
 
 def _asked(claim: CraftClaim, board: Board) -> Standing | None:
@@ -200,14 +198,14 @@ def _at(claim: Request | Remark, spot: _Spot) -> Request | Remark:
 
 def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director, board: Board) -> _Spot | None:
     """Where all relations of a claim put it; None if that is several places, or none."""
-    spots, seat = [_Spot(claim.cells, claim.layer)], _seat(claim.words, speaker)
+    spots, wall = [_Spot(claim.cells, claim.layer)], _wall_meant(claim.words, speaker)
     for relation in claim.relations:
-        options = list(_options(claim, relation, asked, seat, board))
+        options = list(_options(claim, relation, asked, wall, board))
         spots = [joined for one, other in product(spots, options) if (joined := _joined(one, other)) is not None]
     return spots[0] if len({(frozenset(one.cells), one.layer) for one in spots}) == 1 else None
 
 
-def _seat(words: str, speaker: Director) -> Director:
+def _wall_meant(words: str, speaker: Director) -> Director:
     """Whose wall words mean: that of another director if they say what it needs ("D3 needs a green one beside it"), else the speaker's."""
     named = [name for name in DIRECTORS if name in _NAMED.findall(words)]
     return named[0] if len(named) == 1 and not _OWN.search(words) else speaker
@@ -287,12 +285,12 @@ def _others(
     pools = (wanted, standing) if relation.asked else (standing, wanted)
     pool: Sequence[Standing] = next((pool for pool in pools if len(pool) >= relation.count), ())
     if not pool and relation.cells and relation.layer is not None:
-        told = [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself says where it is
+        reported = [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself says where it is
         anywhere = replace(relation, cells=(), layer=None)
         if relation.asked or not any(_fits(anywhere, block, speaker) for block in blocks_of(board)):
-            return [told]
+            return [reported]
         elsewhere = _others(claim, anywhere, asked, speaker, board)
-        return [told, *elsewhere] if elsewhere else ()
+        return [reported, *elsewhere] if elsewhere else ()
     uses = relation.how in ("on", "covering")
     narrowings: Sequence[Callable[[Standing], bool]] = (
         lambda block: not set(block.cells).isdisjoint(WALLS[speaker]),
@@ -318,16 +316,16 @@ def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
     )
 
 
-def _removal(told: ReadClaim[CraftClaim], speaker: Director, board: Board) -> ReadClaim[CraftClaim]:
+def _removal(claimed: ReadClaim[CraftClaim], speaker: Director, board: Board) -> ReadClaim[CraftClaim]:
     """Give a removal without a place the block that it can mean, if the board has only one."""
-    claim = told.claim
-    if not isinstance(claim, Request) or claim.verb != "remove" or claim.cells or claim.color is None or not told.certain:
-        return told
+    claim = claimed.claim
+    if not isinstance(claim, Request) or claim.verb != "remove" or claim.cells or claim.color is None or not claimed.certain:
+        return claimed
     means = Relation(how="same_cells", color=claim.color, size=claim.size, layer=claim.layer)
     [others] = _others(claim, means, (), speaker, board) or [()]
     if len(others) != 1:
-        return told
-    return told._replace(claim=replace(claim, cells=others[0].cells, layer=cast("Layer", others[0].layer), stated=False))
+        return claimed
+    return claimed._replace(claim=replace(claim, cells=others[0].cells, layer=cast("Layer", others[0].layer), stated=False))
 
 
 # -- what follows from the words ----------------------------------------------------------------------------
@@ -338,22 +336,22 @@ def _named(written: Iterable[ReadClaim[CraftClaim]], placed: Iterable[ReadClaim[
     seen = {one.claim.cell for one in placed if isinstance(one.claim, Named)}
     for one in (*placed, *written):
         if isinstance(one.claim, Request | Remark | View) and one.certain:
-            beside = () if isinstance(one.claim, View) else one.claim.relations
-            for cell in (*one.claim.cells, *(cell for relation in beside for cell in relation.cells)):
+            relations = () if isinstance(one.claim, View) else one.claim.relations
+            for cell in (*one.claim.cells, *(cell for relation in relations for cell in relation.cells)):
                 if cell not in seen:
                     seen.add(cell)
                     yield ReadClaim(Named(cell=cell, words=one.claim.words), one.start, one.end)
 
 
-def _views(told: Iterable[ReadClaim[CraftClaim]], text: str) -> Iterator[ReadClaim[CraftClaim]]:
+def _views(reported: Iterable[ReadClaim[CraftClaim]], text: str) -> Iterator[ReadClaim[CraftClaim]]:
     """What claims about blocks say of who sees them, and that a text says "my" where nothing else is said."""
-    found = [one for one in told if isinstance(one.claim, Request | Remark) and one.claim.seen_by is not None]
+    found = [one for one in reported if isinstance(one.claim, Request | Remark) and one.claim.seen_by is not None]
     for one in found:
         claim = cast("Request | Remark", one.claim)
         if claim.seen_by is not None:
             yield ReadClaim(View(seen_by=claim.seen_by, cells=claim.cells, words=claim.words), one.start, one.end)
     own = _OWN.search(text)
-    if own is not None and not found and not any(isinstance(one.claim, View) for one in told):
+    if own is not None and not found and not any(isinstance(one.claim, View) for one in reported):
         yield ReadClaim(View(seen_by="seat", words=own[0]), own.start(), own.end())
 
 
@@ -414,20 +412,20 @@ _REFERS: Final = frozenset(str(_PROMPT["refers"]).split())
 _WORD: Final = re.compile(r"[a-z]+")
 
 
-def reads(said: UtteranceView) -> bool:
+def reads(message: UtteranceView) -> bool:
     """Whether a text is one that makes claims: a director's, and not one that the log itself wrote where nothing came."""
-    if said.agent not in WALLS:
+    if message.agent not in WALLS:
         return False
-    text = said.text.replace("</message>", "").strip()
-    if said.channel == "private":
+    text = message.text.replace("</message>", "").strip()
+    if message.channel == "private":
         return text not in ("", NO_THINKING) and not text.startswith(_FAILED_THOUGHT)
     return text not in ("", NO_MESSAGE, FAILED_CALL_MESSAGE)
 
 
-def read(game: Transcript, turn: int, said: UtteranceView) -> Read[CraftClaim]:
+def read(game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
     """Read a director's text by rules, before the board of its turn."""
     stacks: dict[str, Any] = game.turn(turn).state_before.get("stacks", {})
-    return _read(said.text, said.agent, tuple(tuple(stacks.get(cell, ())) for cell in CELLS))
+    return _read(message.text, message.agent, tuple(tuple(stacks.get(cell, ())) for cell in CELLS))
 
 
 @lru_cache(maxsize=4096)
@@ -436,22 +434,22 @@ def _read(text: str, speaker: str, stacks: tuple[tuple[str, ...], ...]) -> Read[
     return read_text(text.replace("</message>", " " * len("</message>")), speaker, dict(zip(CELLS, stacks, strict=True)))
 
 
-def resolve(read: Read[CraftClaim], game: Transcript, turn: int, said: UtteranceView) -> Read[CraftClaim]:
+def resolve(read: Read[CraftClaim], game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
     """Work out what a model's reading leaves to the program: places given by other blocks, and what follows from the words."""
-    speaker = next(name for name in DIRECTORS if name == said.agent)
-    return resolved(read, said.text, speaker, board_of(game.turn(turn).state_before))
+    speaker = next(name for name in DIRECTORS if name == message.agent)
+    return resolved(read, message.text, speaker, board_of(game.turn(turn).state_before))
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> Frame:
+def frame(game: Transcript, turn: int, message: UtteranceView) -> Frame:
     """What a director's words refer to: the walls, and the board where the text may speak of what is on it."""
-    kind = "a public message" if said.channel == "public" else "private reasoning"
-    walls = Frame.own("; ".join(f"{name}: {_told(cells)}" for name, cells in WALLS.items()))
-    shown = Frame(_PROMPT["frame"], kind=kind, speaker=in_frame(said.agent), walls=walls)
-    if _REFERS.isdisjoint(_WORD.findall(said.text.casefold())):
+    kind = "a public message" if message.channel == "public" else "private reasoning"
+    walls = Frame.own("; ".join(f"{name}: {_in_order(cells)}" for name, cells in WALLS.items()))
+    shown = Frame(_PROMPT["frame"], kind=kind, speaker=in_frame(message.agent), walls=walls)
+    if _REFERS.isdisjoint(_WORD.findall(message.text.casefold())):
         return shown
     blocks = "; ".join(map(str, blocks_of(board_of(game.turn(turn).state_before))))  # words of our own tables, whatever the log says
     return Frame("{}\n\n{}", shown, Frame(_PROMPT["board"], blocks=Frame.own(blocks or "none, it is empty")))
 
 
-def _told(cells: tuple[str, ...]) -> str:
+def _in_order(cells: tuple[str, ...]) -> str:
     return ", ".join(f"{side} {cell}" for side, cell in zip(_SIDE_NAMES, cells, strict=True))

@@ -53,10 +53,8 @@ class Played:
     search: Search
     refused: Mapping[int, frozenset[Bin]]
     """Object -> corner bins that refused it before, for both players to see."""
-
     turned_down: Sequence[Action] = ()
     """What else had been sampled; the verifier chose `action`."""
-
     lost: str = ""
     """Why the harness lost the answer: its call failed, or its reply was cut; empty: it did not."""
 
@@ -287,7 +285,7 @@ def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
         if not isinstance(action, Ask) or not asking.outcome.history_ok or not then.answers:
             continue
         answered = isinstance(then.action, Share) and then.action.item in then.answers
-        seq = next((said.seq for said in game.turn(asking.turn).utterances if said.agent == asking.agent), 0)
+        seq = next((message.seq for message in game.turn(asking.turn).utterances if message.agent == asking.agent), 0)
         needed = action.block not in asking.mind.goals
         yield Follow(asking.turn, seq, asking.agent, then.agent, action.text, "fully" if answered else "no", right=needed)
 
@@ -313,11 +311,11 @@ def _not_seen(played: Played) -> tuple[Link, str]:
 def _lost(played: Played, lost: Lost) -> Iterator[Finding]:
     """An answer that the harness lost: what a careful one would have kept is the harness's."""
     cost = max(lost.cost, 0.0)
-    kept = min(_best(played, lost, played.careful).kept, cost)
-    yield Finding(played.turn, None, "harness", kept, f"{played.agent}: {played.lost}, so nothing was done")
-    if cost - kept > NOTHING:
+    retained = min(_best(played, lost, played.careful).kept, cost)
+    yield Finding(played.turn, None, "harness", retained, f"{played.agent}: {played.lost}, so nothing was done")
+    if cost - retained > NOTHING:
         link, evidence = _not_seen(played)
-        yield Finding(played.turn, None, link, cost - kept, evidence)
+        yield Finding(played.turn, None, link, cost - retained, evidence)
 
 
 def _causes(played: Played, lost: Lost, broken: FailurePoint) -> Iterator[Cause]:
@@ -338,10 +336,8 @@ class _Best(NamedTuple):
 
     kept: float
     """Steps: the mean of several actions of which the player cannot know the best; 0 where all of them are guesses."""
-
     action: Action
     """One of them, that keeps so much at least."""
-
     alike: bool = True
     """Whether all of them keep so much."""
 

@@ -120,7 +120,7 @@ def answers_question(game: Transcript, turn: int, agent: str | None) -> Decision
 
 def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
     """RU1: what the thoughts say of objects is what follows from what the player knows."""
-    readings = [reading_of(game, turn, said) for said in game.turn(turn).said("private", agent) if reads(said)]
+    readings = [reading_of(game, turn, message) for message in game.turn(turn).by_channel("private", agent) if reads(message)]
     known = inferences(game.turn(turn), agent or "")
     claims, seen = all_certain(readings, Belongs), all_certain(readings, Lies)
     wrong = [claim for claim in claims if known.get(claim.block) != claim.goal]
@@ -137,8 +137,8 @@ def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
 
 
 def _correction(claim: Belongs, known: Mapping[str, str]) -> str:
-    said = "unknown" if claim.goal is None else claim.goal
-    return f"{claim.block}: said {said}, what follows is {known.get(claim.block, 'nothing')}"
+    reply = "unknown" if claim.goal is None else claim.goal
+    return f"{claim.block}: said {reply}, what follows is {known.get(claim.block, 'nothing')}"
 
 
 def move_follows(game: Transcript, turn: int, agent: str | None) -> Decision:

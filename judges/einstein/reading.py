@@ -74,7 +74,7 @@ _REACH: Final = re.compile(
 
 def read_thoughts(text: str) -> Read[EinsteinClaim]:
     """Read a text clause by clause."""
-    told: list[ReadClaim[EinsteinClaim]] = []
+    reported: list[ReadClaim[EinsteinClaim]] = []
     unread: list[Unread] = []
     plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     for start, end in _clauses(plain):
@@ -88,10 +88,10 @@ def read_thoughts(text: str) -> Read[EinsteinClaim]:
         if doubt is not None:
             unread.append(Unread(text[start:end].strip(), doubt, TYPES, start, end))
         elif claim is not None:
-            told.append(ReadClaim(replace(claim, words=text[start:end].strip()), start, end))
+            reported.append(ReadClaim(replace(claim, words=text[start:end].strip()), start, end))
         elif not _claims_nothing(clause, blocks, corners):
             unread.append(Unread(text[start:end].strip(), "of objects or corner bins, and no plain claim", TYPES, start, end))
-    return Read(tuple(told), tuple(unread))
+    return Read(tuple(reported), tuple(unread))
 
 
 def _doubt(text: str, start: int, end: int) -> str | None:
@@ -147,16 +147,16 @@ FORM: Final = str(_PROMPT["form"])
 """What it is shown of the form, after the text."""
 
 
-def reads(said: UtteranceView) -> bool:
+def reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: thoughts do; what is said aloud is an action in its own form."""
-    return said.channel == "private" and bool(said.text.strip())
+    return message.channel == "private" and bool(message.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, said: UtteranceView) -> Frame:
+def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Whose thoughts they are."""
-    return Frame(_PROMPT["frame"], kind="private reasoning", speaker=in_frame(said.agent))
+    return Frame(_PROMPT["frame"], kind="private reasoning", speaker=in_frame(message.agent))
 
 
-def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[EinsteinClaim]:
+def read(_game: Transcript, _turn: int, message: UtteranceView) -> Read[EinsteinClaim]:
     """Read a player's thoughts by rules."""
-    return read_thoughts(said.text)
+    return read_thoughts(message.text)

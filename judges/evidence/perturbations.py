@@ -44,7 +44,7 @@ class Planter(Protocol):
         """Roles whose agents are called by the role, so that they have no name to change."""
         ...
 
-    def planted(self, kind: str, context: UnitContext, said: UtteranceView) -> str | None:
+    def planted(self, kind: str, context: UnitContext, message: UtteranceView) -> str | None:
         """The text with that defect in it; None where it cannot be planted, or the truth would not be known."""
         ...
 
@@ -149,13 +149,13 @@ def injected(kind: str, rubric: Rubric, unit: Unit, judged: list[UtteranceView])
     names = list(ATTACKS)
     attack = kind.removeprefix(f"{INJECTED}-") if kind != INJECTED else names[_digest(unit.unit_id)[1] % len(names)]
     text = ATTACKS[attack][1](rubric, demanded(unit.unit_id))
-    turn, said = _place(context, judged)
-    if said is None:
+    turn, reply = _place(context, judged)
+    if reply is None:
         return None
     if attack == "name":
-        return unit._replace(context=replace(context, renaming=Renaming({said.agent: one_line(text)}, also_in_texts=False)))
-    told = tuple(replace(one, text=f"{one.text}\n{text}") if one is said else one for one in turn.utterances)
-    changed = replace(turn, utterances=told)
+        return unit._replace(context=replace(context, renaming=Renaming({reply.agent: one_line(text)}, also_in_texts=False)))
+    reported = tuple(replace(one, text=f"{one.text}\n{text}") if one is reply else one for one in turn.utterances)
+    changed = replace(turn, utterances=reported)
     game = replace(context.game, turns=tuple(changed if one is turn else one for one in context.game.turns))
     return unit._replace(context=replace(context, game=game, turn=changed if context.turn is turn else context.turn))
 
@@ -166,7 +166,7 @@ def _place(context: UnitContext, judged: list[UtteranceView]) -> tuple[TurnView,
         return context.turn, judged[-1]
     turns = [turn for turn in context.game.turns if context.turn is None or turn.turn <= context.turn.turn]
     for turn in reversed(turns):
-        received = [said for said in turn.received() if said.text.strip()]
+        received = [message for message in turn.received() if message.text.strip()]
         if received:
             return turn, received[-1]
     return context.game.turns[0], None
@@ -274,21 +274,21 @@ def perturbed(rubric: Rubric, unit: Unit) -> Unit | None:
         return _with_utterances(unit, _reversed(context))
     if kind.startswith(INJECTED):
         of_unit = _JUDGED.get(rubric.about or "")
-        attacked = injected(kind, rubric, unit, [said for said in of_unit(context) if said.text.strip()] if of_unit else [])
+        attacked = injected(kind, rubric, unit, [message for message in of_unit(context) if message.text.strip()] if of_unit else [])
         shows = [piece for group in rubric.groups() for piece in group.shows]
         is_shown = attacked is not None and Viewer(attacked.context).show(shows) != Viewer(context).show(shows)
         return attacked if is_shown else None
-    judged = [said for said in _JUDGED[rubric.about or ""](context) if said.text.strip()]
+    judged = [message for message in _JUDGED[rubric.about or ""](context) if message.text.strip()]
     if kind in _WORDINGS:
-        changed = {said.seq: _WORDINGS[kind](said.text) for said in judged}
+        changed = {message.seq: _WORDINGS[kind](message.text) for message in judged}
     elif rubric.unit == "turn":
         changed = dict(_planter(rubric).planted_in_turn(kind, context, judged, defects_of(rubric.name)[kind]))
     elif len(judged) > 1:  # with the defect in one of several texts, the answer would not be known
         return None
     else:
-        changed = {said.seq: text for said in judged if (text := _planter(rubric).planted(kind, context, said))}
-    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in context.now.utterances)
-    return _with_utterances(unit, told) if changed else None
+        changed = {message.seq: text for message in judged if (text := _planter(rubric).planted(kind, context, message))}
+    reported = tuple(replace(message, text=changed.get(message.seq, message.text)) for message in context.now.utterances)
+    return _with_utterances(unit, reported) if changed else None
 
 
 def _announced(kind: str) -> str | None:
@@ -303,9 +303,9 @@ def _planter(rubric: Rubric) -> Planter:
     return found
 
 
-def _renamed(rubric: Rubric, told: Sequence[str]) -> Rubric:
+def _renamed(rubric: Rubric, reported: Sequence[str]) -> Rubric:
     """The rubric's own text speaks of agents by name, so it has to take the new names too."""
-    names = Renaming(dict(zip(told, _NEUTRAL, strict=False)), also_in_texts=True)
+    names = Renaming(dict(zip(reported, _NEUTRAL, strict=False)), also_in_texts=True)
     questions = {
         name: {
             **question.model_dump(),
@@ -342,15 +342,15 @@ def _new_names(context: UnitContext) -> dict[str, str]:
 def _reversed(context: UnitContext) -> tuple[UtteranceView, ...] | None:
     """The messages of the judged roles change places, last first; all else stays where it is."""
     now = context.now
-    said = now.utterances
-    places = [i for i, u in enumerate(said) if u in now.received() and context.is_judged_role(u.agent)]
+    reply = now.utterances
+    places = [i for i, u in enumerate(reply) if u in now.received() and context.is_judged_role(u.agent)]
     if context.agent is not None:
-        places = [place for place in places if said[place].agent != context.agent]
+        places = [place for place in places if reply[place].agent != context.agent]
     if len(places) < 2:  # noqa: PLR2004 - an order needs two
         return None
-    moved = list(said)
+    moved = list(reply)
     for place, source in zip(places, reversed(places), strict=True):
-        moved[place] = said[source]
+        moved[place] = reply[source]
     return tuple(moved)
 
 
@@ -364,7 +364,7 @@ def _with_utterances(unit: Unit, utterances: tuple[UtteranceView, ...] | None) -
 
 
 def _own(channel: str) -> _Texts:
-    return lambda context: [said for said in context.now.said(channel, context.agent_name) if not said.superseded]
+    return lambda context: [message for message in context.now.by_channel(channel, context.agent_name) if not message.superseded]
 
 
 _JUDGED: Final[Mapping[str, _Texts]] = {

@@ -81,8 +81,8 @@ class Piece(NamedTuple):
 
 def action_text(verb: str, arguments: JsonObject) -> str:
     """An action on one line: ``place: block=gs, position=(0,1), layer=0, span_to=none``; other arguments without a value are left out."""
-    told = {name: "none" if value is None and name == "span_to" and verb == "place" else value for name, value in arguments.items()}
-    given = ", ".join(f"{name}={value}" for name, value in told.items() if value is not None)
+    reported = {name: "none" if value is None and name == "span_to" and verb == "place" else value for name, value in arguments.items()}
+    given = ", ".join(f"{name}={value}" for name, value in reported.items() if value is not None)
     return f"{verb}: {given}" if given else verb
 
 
@@ -101,10 +101,10 @@ class Viewer:
         """The listed pieces, in that order; nothing else can be in the result."""
         for name in names:
             if name not in self._made:
-                self._made[name] = self._told(name)
+                self._made[name] = self._rendered(name)
         return {name: self._made[name] for name in names}
 
-    def _told(self, name: str) -> list[Entry]:
+    def _rendered(self, name: str) -> list[Entry]:
         context = self._scene
         entries = pieces()[name].render(context) if context.row is None else _column(context.row, name)
         renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
@@ -151,8 +151,8 @@ def _action_outcome(context: UnitContext) -> list[Entry]:
 
 def _event(context: UnitContext) -> list[Entry]:
     spoken = (u for u in context.now.utterances if u.seq == context.seq)
-    said = [Entry(Frame("{} {}:", u.agent, "thought" if u.channel == "private" else "said"), u.text) for u in spoken if u.text.strip()]
-    return said or _action(context)
+    messages = [Entry(Frame("{} {}:", u.agent, "thought" if u.channel == "private" else "said"), u.text) for u in spoken if u.text.strip()]
+    return messages or _action(context)
 
 
 def _first_dialogue(context: UnitContext) -> list[Entry]:
@@ -168,7 +168,7 @@ def _public_message(context: UnitContext) -> list[Entry]:
 
 
 def _private_reasoning(context: UnitContext) -> list[Entry]:
-    thoughts = (u for u in context.now.said("private", context.agent_name) if not u.superseded and u.text.strip())
+    thoughts = (u for u in context.now.by_channel("private", context.agent_name) if not u.superseded and u.text.strip())
     return [Entry(Frame("{} thought:", u.agent), u.text) for u in thoughts]
 
 
@@ -183,8 +183,8 @@ def _reaches_others(context: UnitContext, message: UtteranceView) -> bool:
 
 
 def _other_messages(context: UnitContext) -> list[Entry]:
-    said = context.now.received()
-    return _quoted(u for u in said if u.agent != context.agent_name and context.is_judged_role(u.agent))
+    messages = context.now.received()
+    return _quoted(u for u in messages if u.agent != context.agent_name and context.is_judged_role(u.agent))
 
 
 def _history(context: UnitContext) -> list[Entry]:
@@ -202,7 +202,7 @@ def _record(game: Transcript, turns: Iterable[TurnView]) -> list[Entry]:
     for turn in turns:
         entries += [
             Entry(Frame("turn {}, {} said{}:", turn.turn, u.agent, _not_received(game, u)), u.text)
-            for u in turn.said("public")
+            for u in turn.by_channel("public")
             if u.text.strip()
         ]
         entries += [
@@ -302,12 +302,12 @@ def _left_out(count: int, where: str, budget: int) -> Entry:
     return Entry(Frame("({} {} {} not shown: this piece has room for about {} tokens)", count, where, are, budget), "")
 
 
-class _Said(NamedTuple):
+class _Heard(NamedTuple):
     turn: int
     message: UtteranceView
 
 
-def _heard_before(context: UnitContext) -> Iterator[_Said]:
+def _heard_before(context: UnitContext) -> Iterator[_Heard]:
     """Messages before the judged one that its agent wrote or could read, in order."""
     now, agent = context.now, context.agent_name
     for turn in context.game.turns:
@@ -319,14 +319,14 @@ def _heard_before(context: UnitContext) -> Iterator[_Said]:
             is_own = message.agent == agent
             readable = message.channel == "public" or not is_own  # an own private text is a thought
             if readable and (is_own or (agent in message.audience and not message.superseded)) and message.text.strip():
-                yield _Said(turn.turn, message)
+                yield _Heard(turn.turn, message)
 
 
 def _is_judged_or_later(context: UnitContext, message: UtteranceView) -> bool:
     """Whether a message of the judged turn is not before what is judged; of a whole turn of an agent, before its first text."""
     if context.seq is not None:
         return message.seq >= context.seq
-    own = [said.seq for said in context.now.utterances if said.agent == context.agent_name]
+    own = [utterance.seq for utterance in context.now.utterances if utterance.agent == context.agent_name]
     if own:
         return message.seq >= own[0]
     return is_tool(context.game, message.agent)  # results of what the agent does in this turn
@@ -346,15 +346,15 @@ def is_tool(game: Transcript, agent: str) -> bool:
     return agent == "tool" or (known is not None and known.role == "tool")
 
 
-def _said_before(context: UnitContext) -> list[Entry]:
+def _earlier_messages(context: UnitContext) -> list[Entry]:
     agent, now = context.agent_name, context.now.turn
-    said: dict[int, list[Entry]] = {}
+    messages: dict[int, list[Entry]] = {}
     for turn, message in _heard_before(context):
-        said.setdefault(turn, []).append(Entry(Frame("turn {}, {} said:", turn, message.agent), message.text))
+        messages.setdefault(turn, []).append(Entry(Frame("turn {}, {} said:", turn, message.agent), message.text))
     for before in context.game.turns:
         if before.turn < now:
-            said.setdefault(before.turn, []).extend(_acted(before.turn, one) for one in before.actions if one.agent == agent)
-    return _within([entry for turn in sorted(said) for entry in said[turn]], context.window_tokens)
+            messages.setdefault(before.turn, []).extend(_acted(before.turn, one) for one in before.actions if one.agent == agent)
+    return _within([entry for turn in sorted(messages) for entry in messages[turn]], context.window_tokens)
 
 
 def _acted(turn: int, action: ActionView) -> Entry:
@@ -363,7 +363,7 @@ def _acted(turn: int, action: ActionView) -> Entry:
 
 
 def _reply_to(context: UnitContext) -> list[Entry]:
-    others = [said for said in _heard_before(context) if not _is_own_or_tool(context, said.message)]
+    others = [utterance for utterance in _heard_before(context) if not _is_own_or_tool(context, utterance.message)]
     return [Entry(Frame("turn {}, {} said:", turn, message.agent), message.text) for turn, message in others[-1:]]
 
 
@@ -391,8 +391,10 @@ def _everything(game: Transcript) -> list[Entry]:
     """Messages that count, each with who of the agents did not receive it, and actions, in order."""
     entries: list[Entry] = []
     for turn in game.turns:
-        heard = [said for said in turn.received() if said.text.strip()]
-        entries += [Entry(Frame("turn {}, {} said{}:", turn.turn, said.agent, _not_received(game, said)), said.text) for said in heard]
+        heard = [message for message in turn.received() if message.text.strip()]
+        entries += [
+            Entry(Frame("turn {}, {} said{}:", turn.turn, message.agent, _not_received(game, message)), message.text) for message in heard
+        ]
         entries += [_acted(turn.turn, action) for action in turn.actions]
     return entries
 
@@ -432,7 +434,7 @@ _GENERAL: tuple[Piece, ...] = (
         f"{WINDOW_TOKENS} tokens of them (`window_tokens`)",
         AGENT_UNITS,
         (),
-        _said_before,
+        _earlier_messages,
     ),
     Piece(
         "reply_to",
@@ -515,7 +517,7 @@ def _question_asked(context: UnitContext) -> bool:
 
 def _is_first_message(context: UnitContext) -> bool:
     before = (turn for turn in context.game.turns if turn.turn < context.now.turn)
-    return not any(turn.said("public", context.agent_name) for turn in before)
+    return not any(turn.by_channel("public", context.agent_name) for turn in before)
 
 
 def _not_asked_before(context: UnitContext) -> bool:

@@ -135,7 +135,7 @@ def selected_units(store: Store, rubric: Rubric, selection: Selection, reader: R
     found = _as_they_are(store, rubric, selection, reader)
     if rubric.variant is None or not rubric.variant.startswith(PROBE):
         return found
-    return (told for unit in found if (told := perturbed(rubric, unit)) is not None)
+    return (reported for unit in found if (reported := perturbed(rubric, unit)) is not None)
 
 
 def _as_they_are(store: Store, rubric: Rubric, selection: Selection, reader: Reader | None) -> Iterator[Unit]:

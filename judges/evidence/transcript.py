@@ -39,10 +39,8 @@ class Reader(NamedTuple):
 
     name: str
     """As in the column `claims.reader`, but for a model alone, whose claims stand under `stored`."""
-
     rules: bool
     """Whether the rules read along."""
-
     stored: str | None
     """The reader whose claims stand in the table `claims`; None if none is needed."""
 
@@ -183,13 +181,16 @@ class TurnView:
     """The goal was reached on this turn; None if the turn broke off."""
     failures: tuple[FailureView, ...] = ()
 
-    def said(self, channel: str, agent: str | None = None) -> list[UtteranceView]:
+    def by_channel(self, channel: str, agent: str | None = None) -> list[UtteranceView]:
         """Utterances of one channel, of one agent if given, in order."""
         return [u for u in self.utterances if u.channel == channel and (agent is None or u.agent == agent)]
 
+    said = by_channel
+    """Its old name, for checks of installed packages."""
+
     def received(self, agent: str | None = None) -> list[UtteranceView]:
         """The public messages that count in this turn, in order, of one author if given: who acted on them had them all before it."""
-        return [u for u in self.said("public", agent) if not u.superseded]
+        return [u for u in self.by_channel("public", agent) if not u.superseded]
 
     def action_of(self, agent: str | None) -> ActionView | None:
         """What an agent did, the first of several actions; None if nothing."""
@@ -249,7 +250,7 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: Re
     turns = _grouped(
         connection, "turns", "turn, state_before, state_after, oracle_available, oracle_followed, error, goal_reached", ids, order="turn"
     )
-    said = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
+    reply = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
     done = _grouped(connection, "actions", "turn, agent, verb, arguments, accepted, error_code, error_text", ids, order="turn, seq")
     oracle = _grouped(connection, "oracle_actions", "turn, verb, arguments, listed, verified", ids, order="turn, rank")
     failures = _grouped(connection, "failures", "turn, agent, taxonomy, category, evidence", ids, order="turn, agent, taxonomy, category")
@@ -267,7 +268,7 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: Re
             goal=_parsed_or_none(goal),
             details=_parsed(details),
             agents={a[0]: AgentView(a[0], a[1], a[2], _parsed_or_none(a[3]), a[4]) for a in agents.get(episode_id, [])},
-            turns=_turns(*(rows.get(episode_id, []) for rows in (turns, said, done, oracle, failures))),
+            turns=_turns(*(rows.get(episode_id, []) for rows in (turns, reply, done, oracle, failures))),
             reader=reader.name if reader is not None else "rules",
             claims=claims.get(episode_id, {}),
         )
@@ -301,9 +302,9 @@ def _grouped(connection: duckdb.DuckDBPyConnection, table: str, columns: str, id
     return groups
 
 
-def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_Row], failures: list[_Row]) -> tuple[TurnView, ...]:
+def _turns(turns: list[_Row], messages: list[_Row], done: list[_Row], oracle: list[_Row], failures: list[_Row]) -> tuple[TurnView, ...]:
     utterances: dict[int, list[UtteranceView]] = {}
-    for turn, seq, agent, channel, audience, text, superseded in said:
+    for turn, seq, agent, channel, audience, text, superseded in messages:
         utterances.setdefault(turn, []).append(UtteranceView(seq, agent, channel, tuple(audience), text, superseded))
     actions: dict[int, list[ActionView]] = {}
     for turn, agent, verb, arguments, accepted, code, error in done:

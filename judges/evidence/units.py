@@ -73,8 +73,8 @@ def _agents(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitConte
 
 
 def _utterances(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
-    for said in turn.said("public"):
-        yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
+    for message in turn.by_channel("public"):
+        yield f"{message.agent}/{message.seq}", replace(group, agent=message.agent, seq=message.seq)
 
 
 def _actions(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
@@ -84,8 +84,8 @@ def _actions(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitCont
 
 def _events(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
     """Messages and thoughts, in order, then what was tried."""
-    for said in turn.utterances:
-        yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
+    for message in turn.utterances:
+        yield f"{message.agent}/{message.seq}", replace(group, agent=message.agent, seq=message.seq)
     yield from _actions(group, turn)
 
 
@@ -194,7 +194,7 @@ def _ended(rubric: Rubric, context: UnitContext) -> UnitContext:
 
 def _ended_turn(context: UnitContext) -> TurnView:
     turn, agent = context.now, context.agent
-    own = [said.seq for said in turn.utterances if said.agent == agent]
+    own = [message.seq for message in turn.utterances if message.agent == agent]
     if context.seq is not None:
         last: float = context.seq
     else:
@@ -202,7 +202,7 @@ def _ended_turn(context: UnitContext) -> TurnView:
     return replace(
         turn,
         state_after={},
-        utterances=tuple(said for said in turn.utterances if said.seq <= last),
+        utterances=tuple(message for message in turn.utterances if message.seq <= last),
         actions=_ended_actions(context),
         oracle_followed=None,
         error=None,
@@ -227,11 +227,11 @@ def _conversation(role: str) -> Transcript:
     orders = ("AB", "BAAB", "AB")
 
     def turn(number: int, order: str) -> TurnView:
-        said = tuple(
+        messages = tuple(
             UtteranceView(seq, agent, "public", names, f"{number}.{seq}", superseded=False) for seq, agent in enumerate(order, start=1)
         )
         done = tuple(ActionView(agent, "do", {"turn": number}, True, None, None) for agent in names)  # noqa: FBT003 - a value of the log
-        return TurnView(number, {"at": number}, {"at": number + 1}, said, done, (), None, None, None, None)
+        return TurnView(number, {"at": number}, {"at": number + 1}, messages, done, (), None, None, None, None)
 
     return Transcript(
         episode_id="conversation",

@@ -144,18 +144,18 @@ def _labels(store: Store, rubric: Rubric, labels: str) -> tuple[dict[str, dict[s
     plain = {question.id: {_plain(answer): answer for answer in question.answers} for question in rubric.questions.values()}
     found: dict[str, dict[str, Counter[str]]] = {}
     games: set[str] = set()
-    for question, unit, episode_id, said, source in rows:
-        answer = _answer(rubric, plain.get(question, {}), said)
-        if answer is not None and not (_is_truth(source) and said == "na" and question not in _TRUTH_CAN_BE_NA):
+    for question, unit, episode_id, message, source in rows:
+        answer = _answer(rubric, plain.get(question, {}), message)
+        if answer is not None and not (_is_truth(source) and message == "na" and question not in _TRUTH_CAN_BE_NA):
             found.setdefault(unit, {}).setdefault(question, Counter())[answer] += 1
             games.add(episode_id)
     return found, games
 
 
-def _answer(rubric: Rubric, plain: Mapping[str, str], said: str) -> str | None:
+def _answer(rubric: Rubric, plain: Mapping[str, str], reply: str) -> str | None:
     if rubric.choice == "one":
-        return plain.get(said)
-    return joined(said.split("|"), list(rubric.answers)) if plain and rubric.allows(said) else None
+        return plain.get(reply)
+    return joined(reply.split("|"), list(rubric.answers)) if plain and rubric.allows(reply) else None
 
 
 def _plain(answer: str) -> str:
@@ -175,8 +175,8 @@ def split(cases: Sequence[Case], *, held_out: float, seed: int) -> CaseSplit:
         seed: of the order in which games are dealt.
     """
     games = sorted({case.episode_id for case in cases}, key=lambda game: hashlib.blake2b(f"{seed} {game}".encode()).digest())
-    kept = len(games) - round(held_out * len(games))
-    place = {game: 2 if index >= kept else int(index >= kept // 2) for index, game in enumerate(games)}
+    retained = len(games) - round(held_out * len(games))
+    place = {game: 2 if index >= retained else int(index >= retained // 2) for index, game in enumerate(games)}
     return CaseSplit(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
 
 
@@ -251,16 +251,16 @@ class ReaderCase:
 
     def example(self) -> Example:
         """As a prompt shows it."""
-        claims = [{**written(told.claim), "words": _words(told, self.text)} for told in self.meant.claims]
+        claims = [{**written(claimed.claim), "words": _words(claimed, self.text)} for claimed in self.meant.claims]
         return Example(frame=self.frame, text=self.text, claims=claims)
 
 
-def _words(told: ReadClaim[Any], text: str) -> str:
+def _words(claimed: ReadClaim[Any], text: str) -> str:
     """The words that a claim stands on, as they stand in the text: all of it where the author has not said."""
-    words = str(getattr(told.claim, "words", ""))
+    words = str(getattr(claimed.claim, "words", ""))
     if words and words in text:
         return words
-    return text[told.start : told.end] if told.start is not None else text
+    return text[claimed.start : claimed.end] if claimed.start is not None else text
 
 
 class ReaderCaseSplit(NamedTuple):
@@ -288,16 +288,16 @@ def reader_cases(store: Store, benchmark: str, *, per_author: int, seed: int, wh
     planted, plain = reader_named(PLANTED), PromptParts()
     found: dict[str, dict[str, tuple[Text, Read[Any]]]] = {}
     for text in texts(store, where, planted, benchmarks=[benchmark]):
-        meant = read_by(text.game, text.turn, text.said, planted)
+        meant = read_by(text.game, text.turn, text.message, planted)
         if meant is not None:
             found.setdefault(text.author, {}).setdefault(question_of(text, plain).key, (text, meant))
-    kept = [one for author in sorted(found) for one in _some(found[author], per_author, seed)]
-    if not kept:
+    retained = [one for author in sorted(found) for one in _some(found[author], per_author, seed)]
+    if not retained:
         raise UsageError(
             f"no text of {benchmark} in {store.path} has claims by its author: play games with scripted players, or bring a log that says "
             "what its texts claim (docs/claims.md)"
         )
-    return [_reader_case(number, text, meant) for number, (text, meant) in enumerate(kept, start=1)]
+    return [_reader_case(number, text, meant) for number, (text, meant) in enumerate(retained, start=1)]
 
 
 def _some(found: dict[str, tuple[Text, Read[Any]]], most: int, seed: int) -> list[tuple[Text, Read[Any]]]:
@@ -310,8 +310,8 @@ def _reader_case(number: int, text: Text, meant: Read[Any]) -> ReaderCase:
         family=text.family,
         episode_id=text.game.episode_id,
         author=text.author,
-        frame=text.family.frame(text.game, text.turn, text.said),
-        text=text.said.text,
+        frame=text.family.frame(text.game, text.turn, text.message),
+        text=text.message.text,
         meant=meant,
         own=text.persona is not None,
     )
@@ -331,10 +331,10 @@ def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) 
     authors = sorted({case.author for case in cases}, key=lambda author: _dealt(seed, author))
     if len(authors) < _FEWEST_AUTHORS:
         raise UsageError(f"all texts are by {authors[0]}: a prompt is judged on authors that it was not made from; bring texts of another")
-    kept = len(authors) - min(max(1, round(held_out * len(authors))), len(authors) - 1)
-    apart = [case for case in cases if case.author in authors[kept:]]
+    retained = len(authors) - min(max(1, round(held_out * len(authors))), len(authors) - 1)
+    apart = [case for case in cases if case.author in authors[retained:]]
     theirs = {case.episode_id for case in apart}
-    others = [case for case in cases if case.author in authors[:kept] and case.episode_id not in theirs]
+    others = [case for case in cases if case.author in authors[:retained] and case.episode_id not in theirs]
     games = sorted({case.episode_id for case in others}, key=lambda game: _dealt(seed, game))
     training = set(games[: len(games) // 2])
     parts = ReaderCaseSplit(
@@ -344,7 +344,7 @@ def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) 
         if len(part) < _FEWEST_TEXTS:
             raise UsageError(
                 f"the {name} part has {len(part)} texts, at least {_FEWEST_TEXTS} are needed: bring more games, in which held-out authors "
-                f"({', '.join(authors[kept:])}) do not play with the others, or try another --seed"
+                f"({', '.join(authors[retained:])}) do not play with the others, or try another --seed"
             )
     return parts
 

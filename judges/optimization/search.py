@@ -125,10 +125,10 @@ OptimizationResult = Improved[Rubric, dict[str, Given]]
 
 def narrowed(rubric: Rubric, questions: Sequence[str]) -> Rubric:
     """The rubric with these questions only, and no answer that none of them can get."""
-    kept = {name: question for name, question in rubric.questions.items() if name in questions}
-    reachable = {answer for question in kept.values() for answer in question.answers}
+    retained = {name: question for name, question in rubric.questions.items() if name in questions}
+    reachable = {answer for question in retained.values() for answer in question.answers}
     answers = {answer: score for answer, score in rubric.answers.items() if answer in reachable}
-    return rubric.changed(questions=kept, answers=answers)
+    return rubric.changed(questions=retained, answers=answers)
 
 
 def expected(request: Optimization | ReaderOptimization) -> SearchEstimate:

@@ -35,20 +35,15 @@ class TrackedRequest:
     turn: int
     seq: int
     """The opener's message, as in `utterances`."""
-
     opener: int
     actions: Sequence[str]
     """What was asked for, in order."""
-
     request: str | None
     """Its category, one of `games.overcooked.taxonomy.INITIATING`; None where the message was not understood."""
-
     answer: str | None
     """Category of the answer, one of `RESPONDING`; None where it is not known."""
-
     unread: str = ""
     """Clauses of the message that were not understood."""
-
     done: int = 0
     """How many of the actions the responder has done since."""
 
@@ -90,9 +85,9 @@ def _asked(game: Transcript, turn: int, opener: str) -> TrackedRequest | None:
     actions, unread = asked_for(event, messages, references, layout), not_understood(event, messages, layout)
     if not actions and not unread:
         return None
-    said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)
+    message = next((message.seq for message in game.turn(turn).by_channel("public", opener)), 0)
     kinds = initiating_category(event, messages, references, layout), responding_category(event, messages, references, layout)
-    return TrackedRequest(turn, said, event.opener, actions, *kinds, unread="; ".join(map(repr, unread)))
+    return TrackedRequest(turn, message, event.opener, actions, *kinds, unread="; ".join(map(repr, unread)))
 
 
 def own_turns(game: Transcript, agent: int) -> Iterator[int]:
@@ -105,7 +100,7 @@ def own_turns(game: Transcript, agent: int) -> Iterator[int]:
         for seq in range(entry["first_seq"], entry["last_seq"] + 1)
     }
     for turn in game.turns:
-        if any(said.agent == name and (turn.turn, said.seq) not in asked_by_partner for said in turn.utterances):
+        if any(message.agent == name and (turn.turn, message.seq) not in asked_by_partner for message in turn.utterances):
             yield turn.turn
 
 
@@ -227,7 +222,6 @@ class FailurePoint(NamedTuple):
 
     agent: int | None
     """Whose; None: no agent's, where the rules of the loop or an unread message stand in the way."""
-
     link: Link
     evidence: str
 
@@ -241,13 +235,10 @@ class History:
     asked: list[TrackedRequest] = field(init=False)
     open: dict[int, TrackedRequest] = field(default_factory=dict)
     """Responder -> the last request to it."""
-
     _free: dict[int, int] = field(default_factory=dict)
     """Agent -> the last turn in which it did something."""
-
     _rid: dict[int, FailurePoint | None] = field(default_factory=dict)
     """Agent -> through whom it came to hold what nothing takes."""
-
     _doing: list[tuple[int, int, str]] = field(init=False)
     """Turn, agent and action of all that was done."""
 
@@ -361,8 +352,8 @@ class History:
         if not (both_wait and could_ask and verified):
             return None
         for turn in range(could_ask[0], view.turn + 1):
-            for said in self.game.turn(turn).said("public", AGENTS[_CHEF]):
-                message = heard(said.text, agent, layout=self.task.layout)
+            for utterance in self.game.turn(turn).by_channel("public", AGENTS[_CHEF]):
+                message = heard(utterance.text, agent, layout=self.task.layout)
                 if message.unread:
                     words = "; ".join(map(repr, message.unread))
                     return FailurePoint(None, "not_understood", f"of {AGENTS[_CHEF]}'s message in turn {turn}: {words}")
@@ -432,7 +423,7 @@ def _unread(view: TurnView, agent: int) -> FailurePoint | None:
 
 MEASURES: Final = ("overcooked.time_left",)
 
-_NOBODY: Final = "neither could know better and do better alone"
+_NO_FAULT: Final = "neither could know better and do better alone"
 
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
@@ -449,16 +440,16 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
             findings += _of_step(history, view.turn, value)
         history.leave(view.turn)
     costly = {(found.turn, found.agent) for found in findings}
-    findings += [found for found in _told(history) if (found.turn, found.agent) not in costly]
+    findings += [found for found in _without_cost(history) if (found.turn, found.agent) not in costly]
     return Attributed(sorted(findings, key=lambda found: found.turn), [*_follows(history)])
 
 
 def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
     game = history.game
-    kept = gains(history.task, game.turn(turn), lost.after)
+    retained = gains(history.task, game.turn(turn), lost.after)
     causes: list[Cause] = []
-    otherwise: tuple[Link, str] = ("not_seen", _NOBODY)
-    for agent, gain in enumerate(kept):
+    otherwise: tuple[Link, str] = ("not_seen", _NO_FAULT)
+    for agent, gain in enumerate(retained):
         broken = history.failure_point(turn, agent) if gain > NOTHING else None
         if broken is None:
             continue
@@ -469,7 +460,7 @@ def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
     yield from shared_out(turn, lost.cost, causes, otherwise)
 
 
-def _told(history: History) -> Iterator[Finding]:
+def _without_cost(history: History) -> Iterator[Finding]:
     """Wrong requests and answers, and unreadable ones, without regard to what they cost."""
     for asked in history.asked:
         link = REQUESTS.get(asked.request or "")

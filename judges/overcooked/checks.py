@@ -57,21 +57,21 @@ def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[TimestepO
     if place is None:
         return []
     found: list[TimestepOutput] = []
-    for said in turn.utterances:
-        if place["first_seq"] <= said.seq <= place["last_seq"]:
-            _add(found, said)
+    for message in turn.utterances:
+        if place["first_seq"] <= message.seq <= place["last_seq"]:
+            _add(found, message)
     return found
 
 
-def _add(messages: list[TimestepOutput], said: UtteranceView) -> None:
+def _add(messages: list[TimestepOutput], message: UtteranceView) -> None:
     """Put an utterance into the message it belongs to: analysis, plan and say follow one another."""
-    agent = AGENTS.index(said.agent)
-    part = "say" if said.channel == "public" else "plan" if said.text.startswith(_PLANS) else "analysis"
+    agent = AGENTS.index(message.agent)
+    part = "say" if message.channel == "public" else "plan" if message.text.startswith(_PLANS) else "analysis"
     rank = ("analysis", "plan", "say").index(part)
     last = messages[-1] if messages else None
     if last is None or last.agent != agent or rank <= _reached(last):
         messages.append(TimestepOutput(agent, "", "", NOTHING))
-    parts = {"analysis": messages[-1].analysis, "plan": messages[-1].plan, "say": messages[-1].say} | {part: said.text}
+    parts = {"analysis": messages[-1].analysis, "plan": messages[-1].plan, "say": messages[-1].say} | {part: message.text}
     messages[-1] = TimestepOutput(agent, parts["analysis"], parts["plan"], parts["say"])
 
 

@@ -74,15 +74,15 @@ def _opening(context: UnitContext) -> list[Entry]:
     """What the judged agent said first, if that opened a conversation."""
     if event_at(context.game, context.now.turn, context.agent_name) is None:
         return []
-    said = context.now.said("public", context.agent_name)[:1]
-    return [Entry(Frame("{} said:", context.agent_name), entry.text) for entry in said]
+    reply = context.now.by_channel("public", context.agent_name)[:1]
+    return [Entry(Frame("{} said:", context.agent_name), entry.text) for entry in reply]
 
 
 def _asked(context: UnitContext) -> list[Entry]:
     """What the partner said when it opened a conversation."""
     partner = next(name for name in AGENTS if name != context.agent_name)
-    said = context.now.said("public", partner)[:1] if event_at(context.game, context.now.turn, partner) else []
-    return [Entry(Frame("{} said:", partner), entry.text) for entry in said]
+    reply = context.now.by_channel("public", partner)[:1] if event_at(context.game, context.now.turn, partner) else []
+    return [Entry(Frame("{} said:", partner), entry.text) for entry in reply]
 
 
 def _answer(context: UnitContext) -> list[Entry]:

@@ -29,43 +29,43 @@ FORM: Final = str(_TABLES["form"])
 """What it is shown of the form, after the text."""
 
 
-def reads(said: UtteranceView) -> bool:
+def reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: whether there is one."""
-    return bool(said.text.strip())
+    return bool(message.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, said: UtteranceView) -> Frame:
+def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Who wrote it, and for whom."""
-    kind = "a message" if said.channel == "public" else "a plan" if _PLAN.match(said.text) else "private analysis"
-    return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(said.agent))
+    kind = "a message" if message.channel == "public" else "a plan" if _PLAN.match(message.text) else "private analysis"
+    return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(message.agent))
 
 
-def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedClaim]:
+def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[OvercookedClaim]:
     """Read a text by rules: plans by their grammar; of a message what it asks for, and whether it agrees, refuses or reports."""
-    if _PLAN.match(said.text):
-        return Read(tuple(_planned(said.text)))
-    told: list[ReadClaim[OvercookedClaim]] = []
+    if _PLAN.match(message.text):
+        return Read(tuple(_planned(message.text)))
+    reported: list[ReadClaim[OvercookedClaim]] = []
     unread: list[Unread] = []
-    for sentence in _SENTENCE.finditer(said.text) if said.channel == "public" else ():
+    for sentence in _SENTENCE.finditer(message.text) if message.channel == "public" else ():
         words, place = sentence[0].strip(), (sentence.start(), sentence.end())
         stance: Any = next((name for name, pattern in _STANCES.items() if pattern.search(words)), None)
         if stance is not None:
-            told.append(ReadClaim(Reported(stance=stance, words=words), *place))
+            reported.append(ReadClaim(Reported(stance=stance, words=words), *place))
     at = 0
-    for clause in _spoken(game, said):
-        start = max(said.text.find(clause.text, at), 0)
+    for clause in _spoken(game, message):
+        start = max(message.text.find(clause.text, at), 0)
         place, at = (start, start + len(clause.text)), start
-        told += [ReadClaim(Asked(action=action), *place) for action in clause.actions if clause.is_read]
+        reported += [ReadClaim(Asked(action=action), *place) for action in clause.actions if clause.is_read]
         if not clause.is_read:
             unread.append(Unread(clause.text, "a clause with words that the rules do not know", (Asked,), *place))
-    return Read(tuple(told), tuple(unread))
+    return Read(tuple(reported), tuple(unread))
 
 
-def _spoken(game: Transcript, said: UtteranceView) -> Sequence[Clause]:
+def _spoken(game: Transcript, message: UtteranceView) -> Sequence[Clause]:
     """The clauses of a message to the partner."""
-    if said.channel != "public" or said.agent not in AGENTS:
+    if message.channel != "public" or message.agent not in AGENTS:
         return ()
-    return heard(said.text, 1 - AGENTS.index(said.agent), layout=layout_in(game)).clauses
+    return heard(message.text, 1 - AGENTS.index(message.agent), layout=layout_in(game)).clauses
 
 
 def _planned(plan: str) -> Iterator[ReadClaim[OvercookedClaim]]:

@@ -178,9 +178,9 @@ def _bad_wordings(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
         for question in variant.questions:
             if question not in rubric.questions:
                 yield ("variants", name, "questions", question), f"there is no question {question}{near(question, list(rubric.questions))}"
-        told = rubric.with_variant(name).questions if variant.questions else {}
+        reported = rubric.with_variant(name).questions if variant.questions else {}
         for question in variant.questions:
-            for where, mistake in _bad_question(rubric, question, told[question]):
+            for where, mistake in _bad_question(rubric, question, reported[question]):
                 yield ("variants", name, *where), mistake
 
 

@@ -188,17 +188,17 @@ def collect(store: Store) -> list[Collected]:
 
 def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
     batch = batches.find(Sent(record.settings, record.run.judge_run_id, record.batch_id))
-    told = (record.rubric.name, record.run.judge)
+    reported = (record.rubric.name, record.run.judge)
     if batch is None:
         recover(store, path, record.job(), [], "interrupted")
-        return Collected(None, *told, "lost", 0, len(record.calls), 0, 0)
+        return Collected(None, *reported, "lost", 0, len(record.calls), 0, 0)
     done = batches.done_of(batch)
     if batch.status in batches.UNDER_WAY:
-        return Collected(batch.id, *told, batch.status, done, len(record.calls), 0, 0)
+        return Collected(batch.id, *reported, batch.status, done, len(record.calls), 0, 0)
     found = list(_replies(batch, record))
     recover(store, path, record.job(), found, "finished")
     answered = sum(one.status == "answered" for one in found)
-    return Collected(batch.id, *told, batch.status, done, len(record.calls), answered, len(found) - answered)
+    return Collected(batch.id, *reported, batch.status, done, len(record.calls), answered, len(found) - answered)
 
 
 def _replies(batch: Batch, record: BatchRecord) -> Iterator[CallOutcome]:

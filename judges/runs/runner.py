@@ -200,7 +200,7 @@ class _ModelRun:
         self._queue: asyncio.Queue[OpenCall | None] = asyncio.Queue(_READ_AHEAD)
         self._out_of_money = False
         self._usage = Usage()
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self._began = time.monotonic()
 
     def prepare(self) -> Iterator[OpenCall] | None:
@@ -304,8 +304,8 @@ class _ModelRun:
     def _record(self, outcome: CallOutcome) -> None:
         self._recorder.add(outcome)
         at = time.monotonic()
-        if at - self._told_at >= _PROGRESS_EVERY_S or self._recorder.done == self._tally.calls:
-            self._told_at = at
+        if at - self._reported_at >= _PROGRESS_EVERY_S or self._recorder.done == self._tally.calls:
+            self._reported_at = at
             self._tell()
 
     def _tell(self) -> None:

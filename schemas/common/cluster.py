@@ -75,13 +75,13 @@ def _connect(on: str) -> None:
 
     if ray.is_initialized():
         return
-    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "cotrace"}
+    reported: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "cotrace"}
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # what they say, the line below does
             if on == _RAY:
-                _own(told)
+                _own(reported)
             else:
-                ray.init(on, **told)
+                ray.init(on, **reported)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
         raise CotraceError(
@@ -98,16 +98,16 @@ def _has_token() -> bool:
     return Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / _TOKEN).is_file()
 
 
-def _own(told: dict[str, Any]) -> None:
+def _own(reported: dict[str, Any]) -> None:
     import ray
 
     if _is_gone():
-        ray.init("local", include_dashboard=False, **told)
+        ray.init("local", include_dashboard=False, **reported)
         return
     try:
-        ray.init("auto", **told)
+        ray.init("auto", **reported)
     except ConnectionError:
-        ray.init(include_dashboard=False, **told)
+        ray.init(include_dashboard=False, **reported)
 
 
 def _is_gone() -> bool:
@@ -152,21 +152,23 @@ class ClusterPool:
         """Have a piece of work done."""
         asked = self._task.remote(work, *arguments)
         self._open[asked] = None
-        told: Future[T] = Future()
-        asked.future().add_done_callback(lambda found: self._tell(asked, found, told))
-        return told
+        reported: Future[T] = Future()
+        asked.future().add_done_callback(lambda found: self._tell(asked, found, reported))
+        return reported
 
-    def _tell(self, asked: Any, found: Future[T], told: Future[T]) -> None:
+    def _tell(self, asked: Any, found: Future[T], reported: Future[T]) -> None:
         self._open.pop(asked, None)
         error = found.exception()
         if error is None:
-            told.set_result(found.result())
+            reported.set_result(found.result())
         elif isinstance(error, self._ray.exceptions.TaskCancelledError):
-            told.cancel()
+            reported.cancel()
         elif isinstance(error, self._ray.exceptions.RayTaskError):
-            told.set_exception(getattr(error, "cause", None) or error)
+            reported.set_exception(getattr(error, "cause", None) or error)
         else:
-            told.set_exception(CotraceError(f"the cluster has lost a piece of work {_TRIES} times ({type(error).__name__}): is it full?"))
+            reported.set_exception(
+                CotraceError(f"the cluster has lost a piece of work {_TRIES} times ({type(error).__name__}): is it full?")
+            )
 
     def cancel(self) -> None:
         """Give up what has not been done yet."""

@@ -82,10 +82,10 @@ def needed(package: str, what: str) -> None:
     except ModuleNotFoundError:  # not even the package that it is in
         found = None
     if found is None:
-        raise UsageError(f"{what} needs the package {mend(package)}")
+        raise UsageError(f"{what} needs the package {install_hint(package)}")
 
 
-def mend(package: str | None) -> str | None:
+def install_hint(package: str | None) -> str | None:
     """The package and the command that installs it; None for one that no extra brings."""
     root = (package or "").partition(".")[0]
     return f'{root}: pip install "cotrace[{EXTRAS[root]}]"' if root in EXTRAS else None

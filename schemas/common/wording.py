@@ -149,8 +149,8 @@ def p_value(value: float | None) -> str:
 
 def p_is(value: float | None) -> str:
     """`p = .043`, `p < .0001`: as it stands in a sentence."""
-    said = p_value(value)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
+    reply = p_value(value)
+    return f"p {reply}" if reply.startswith("<") else f"p = {reply}"
 
 
 def chance(p: float, corrected: float, tests: int, what: str = "row") -> str:

@@ -51,7 +51,6 @@ class Group(NamedTuple):
     columns: tuple[str, ...]
     values: Sequence[tuple[object, ...]]
     """What is in these columns, each combination once."""
-
     rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]
     """For each row, which of ``values`` it has."""
 

@@ -121,7 +121,6 @@ class Store:
 
     blank: ClassVar[Callable[[], Path | None]] = staticmethod(lambda: None)
     """Gives a store without rows that new ones begin as a copy of; None where there is none. Set by who knows the views."""
-
     settle: ClassVar[Callable[[Store], None]] = staticmethod(lambda _: None)
     """Called when many games have come: finds out ahead what readers need of them. Set by who knows the views."""
 
@@ -132,7 +131,6 @@ class Store:
 
     save_every_s = 1.0
     """How often a run that goes on for long writes what it has, in seconds."""
-
     rows_a_write = 10_000
     """How many rows a run gathers that need no time to come by; they are in memory until then."""
 
@@ -212,7 +210,7 @@ class Store:
             _put(blank.read_bytes(), self.path)
         except (AttributeError, OSError) as error:  # made from nothing it takes longer, and says what is wrong where something is
             if _full(error):  # DuckDB would leave a beginning that is no store
-                raise StoreError(self._no_room(error)) from error
+                raise StoreError(self._disk_full(error)) from error
             return False
         return True
 
@@ -241,7 +239,7 @@ class Store:
         self._check_file()
         connection = self._open(read_only=True)
         try:
-            with self._damage_told():
+            with self._explaining_damage():
                 self._check_version(connection)
                 yield connection
         finally:
@@ -279,7 +277,7 @@ class Store:
         is_new = not self.exists()
         connection = self._open(read_only=False)
         try:
-            with self._damage_told(), self._full_told():
+            with self._explaining_damage(), self._explaining_full_disk():
                 version = None if is_new and _has_no_tables(connection) else self._check_version(connection)
                 connection.execute(_WRITTEN_ONCE)
                 if version is not None and version < SCHEMA_VERSION:
@@ -295,7 +293,7 @@ class Store:
             connection.close()
 
     @contextmanager
-    def _damage_told(self) -> Iterator[None]:
+    def _explaining_damage(self) -> Iterator[None]:
         """Say what to do about a file whose damage shows only when the damaged part is read."""
         import duckdb
 
@@ -307,7 +305,7 @@ class Store:
             raise StoreError(self._damaged(str(error).splitlines()[0])) from error
 
     @contextmanager
-    def _full_told(self) -> Iterator[None]:
+    def _explaining_full_disk(self) -> Iterator[None]:
         """Say which disk is full; what DuckDB had written down by then counts, and doing it again changes nothing of it."""
         import duckdb
 
@@ -316,9 +314,9 @@ class Store:
         except duckdb.Error as error:
             if not _full(error):
                 raise
-            raise StoreError(self._no_room(error)) from error
+            raise StoreError(self._disk_full(error)) from error
 
-    def _no_room(self, error: Exception) -> str:
+    def _disk_full(self, error: Exception) -> str:
         return f"store {self.path} cannot be written ({_full(error)}): make room and try again"
 
     def _damaged(self, finding: str) -> str:
@@ -377,7 +375,7 @@ class Store:
     def _why_not_opened(self, error: Exception) -> str:
         first_line = str(error).splitlines()[0]
         if _full(error):
-            return self._no_room(error)
+            return self._disk_full(error)
         if _is_locked(error):
             return (
                 f"store {self.path} is held by another process or thread (waited {self.lock_wait_s:g} s): close the program that keeps it "
@@ -467,12 +465,12 @@ def _put(content: bytes, path: Path) -> None:
 
 def _full(error: Exception) -> str:
     """How the system says that there is no room; empty where the error is another."""
-    return next((told for told in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)) if told in str(error)), "")
+    return next((claimed for claimed in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)) if claimed in str(error)), "")
 
 
 def _is_locked(error: BaseException) -> bool:
     """Whether another process holds the file, or another thread of this one holds it in the other way (reading, writing)."""
-    return any(told in str(error) for told in _LOCKED)
+    return any(claimed in str(error) for claimed in _LOCKED)
 
 
 _LOCKED = ("Could not set lock on file", "with a different configuration", "Unique file handle conflict")

@@ -28,7 +28,7 @@ PS = find_rubric("pragmatic_sufficiency")
 def decide(game: Transcript, turn: int, agent: str | None) -> Decision:
     """Yes on turn 1, unproved on turn 2, broken on turn 3, an answer that the rubric does not have after that."""
     assert agent is None
-    assert game.turn(turn).said("public", "D2")[0].text == mark("public", "D2", turn)
+    assert game.turn(turn).by_channel("public", "D2")[0].text == mark("public", "D2", turn)
     if turn == 3:
         raise ValueError("odd board")
     return Decision({1: "yes", 2: None}.get(turn, "maybe"), f"looked at turn {turn}")
@@ -227,7 +227,7 @@ def test_a_transcript_holds_the_game_as_stored(tmp_path: Path) -> None:
     assert game.agents["D2"].private_view == {f"row_{n}": [{"color": mark("view", "D2"), "size": 1}] * 3 for n in range(3)}
     assert game.turn(2).state_before["stacks"]["(0,0)"] == [mark("before", 2)]
     assert [(o.listed, o.arguments["block"]) for o in game.turn(1).oracle] == [(True, mark("listed", 1)), (False, mark("unlisted", 1))]
-    assert [u.superseded for u in game.turn(1).said("public", "D1")] == [True, False]
+    assert [u.superseded for u in game.turn(1).by_channel("public", "D1")] == [True, False]
     assert (game.turn(2).actions[0].accepted, game.turn(2).actions[0].error_text) == (False, mark("refusal", 2))
     with pytest.raises(IndexError, match="turns 1 to 2, not 3"):
         game.turn(3)

@@ -192,7 +192,9 @@ def test_other_names_reach_the_whole_prompt(store: Store) -> None:
 def test_the_order_is_reversed_and_nothing_is_lost(store: Store) -> None:
     """The same messages by the same speakers, last first."""
     before, after = told_anew(store, "pragmatic_sufficiency", "order")[0]
-    said, told = ([u for u in unit.context.now.said("public") if u.agent != "Builder" and not u.superseded] for unit in (before, after))
+    said, told = (
+        [u for u in unit.context.now.by_channel("public") if u.agent != "Builder" and not u.superseded] for unit in (before, after)
+    )
     assert told == said[::-1]
     assert len(said) > 1
 

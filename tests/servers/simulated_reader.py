@@ -122,11 +122,11 @@ def _meant(path: Path) -> Iterator[tuple[str, Claims]]:
     """What a model is asked about each text -> what its author meant."""
     reader = reader_named(PLANTED)
     for text in texts(Store(path), None, reader):
-        read = read_by(text.game, text.turn, text.said, reader)
+        read = read_by(text.game, text.turn, text.message, reader)
         if read is not None:
-            claims = [written(told.claim) | {"words": text.said.text} for told in read.claims]
-            frame = text.family.frame(text.game, text.turn, text.said)
-            yield messages_for("", frame, text.said.text, form=text.family.form)[1]["content"], claims
+            claims = [written(told.claim) | {"words": text.message.text} for told in read.claims]
+            frame = text.family.frame(text.game, text.turn, text.message)
+            yield messages_for("", frame, text.message.text, form=text.family.form)[1]["content"], claims
 
 
 @contextmanager

@@ -90,8 +90,8 @@ def _ideal(case: TurnCase, agent: Agent, better: Move | None) -> Ideal | None:
         return _deed(better)
     if better is not None and not {better.position, better.span_to or better.position} <= set(WALLS[agent]):
         better = case.worth.best(entailed(case.game, case.prepared, agent))[1]  # the best that it can ask for itself
-    said = asking_for(better, agent, case.prepared.board)
-    return None if said is None else Ideal("say", said, tuple(other for other in DIRECTORS if other != agent))
+    reply = asking_for(better, agent, case.prepared.board)
+    return None if reply is None else Ideal("say", reply, tuple(other for other in DIRECTORS if other != agent))
 
 
 def _deed(better: Move | None) -> Ideal:
@@ -153,9 +153,9 @@ def _refused(case: TurnCase, move: Move) -> Blame:
     done = f"{move_text(move)} was refused: {reason or 'no reason is logged'}"
     if any(instruction.move is not None and accepts(case.prepared.board, instruction.move) for instruction in case.same):
         return _builder(case, "rule_forgotten", f"{done}; asked for was {case.same[0].request}")
-    told = _told(case, done)
-    if told is not None:
-        return told
+    reported = _by_request(case, done)
+    if reported is not None:
+        return reported
     found = _speakers(case, ("not_seen", ""))
     if found.causes or case.not_understood:
         return found
@@ -170,10 +170,10 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
         return _unattributed("not_seen", f"{done} was listed as a verified move")
     better = _instead(*case.worth.best(case.prepared.candidates))
     alone: tuple[Link, str] = ("acted_alone", f"{done}; nobody asked for it or for anything better{better}")
-    return _told(case, done) or _speakers(case, alone)
+    return _by_request(case, done) or _speakers(case, alone)
 
 
-def _told(case: TurnCase, done: str) -> Blame | None:
+def _by_request(case: TurnCase, done: str) -> Blame | None:
     """What the move has to do with what was asked for; None if nobody asked for anything that could be done.
 
     That the builder did not do what it was asked for needs every message of the turn: one that was not understood may have asked for it.

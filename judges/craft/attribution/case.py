@@ -30,10 +30,8 @@ class Instruction:
     request: Request
     wrong: str
     """Why the author's own view or the board contradicts it; empty if they do not."""
-
     missing: tuple[str, ...]
     """What a builder would have to guess."""
-
     move: Move | None
     """What a fair builder makes of it; None while something is missing."""
 
@@ -245,8 +243,8 @@ def following(request: Request, move: Move) -> tuple[How, tuple[str, ...]]:
     if move.action == "place" and move.block:
         differs += [
             name
-            for name, said, done in (("colour", request.color, move.block[:1]), ("size", request.size, move.block[1:]))
-            if said not in (None, done)
+            for name, message, done in (("colour", request.color, move.block[:1]), ("size", request.size, move.block[1:]))
+            if message not in (None, done)
         ]
     if differs:
         return ("differs" if placed else "no"), tuple(differs)
@@ -317,7 +315,6 @@ class TurnCase:
     worth: Worth
     earlier: frozenset[tuple[Director, Move]] = field(default_factory=frozenset)
     """What directors asked for in the turns before."""
-
     removed: frozenset[tuple[str, int]] = field(default_factory=frozenset)
     """Cells and layers that were cleared before: what came back there looks right from another wall."""
 

@@ -61,12 +61,12 @@ def _compared_with_others(asked: tuple[Request, ...], reading: TextClaims[CraftC
     shown = [echo.first for echo in echoes if isinstance(echo, Shown)]
     if len(shown) == len(asked):
         return Decision("no", f"{asked[0]}: another director says the same: {shown[0]}")
-    said: tuple[Request | Remark, ...] | Open = all_whole(others, Request, Remark)
-    if isinstance(said, Open):
+    messages: tuple[Request | Remark, ...] | Open = all_whole(others, Request, Remark)
+    if isinstance(messages, Open):
         return undecided("not every message of the other directors was understood")
     if not isinstance(reading.find(Stance), Absent):
         return undecided("the message refers, or may refer, to another director, whose message may not be in the log")
-    new = next((request for request in asked if not any(_may_repeat(request, claim) for claim in said)), None)
+    new = next((request for request in asked if not any(_may_repeat(request, claim) for claim in messages)), None)
     if new is not None:
         return Decision("yes", f"{new}: no other director says this on this turn or the one before")
     return undecided(f"{asked[0]}: another director may say the same")
@@ -79,7 +79,7 @@ def _may_repeat(request: Request, other: Request | Remark) -> bool:
 
 def asks_for_new(subject: _Subject) -> Decision:
     """MM2: the message does not ask again for something that was asked for and done."""
-    standing = subject.message.asks(lambda request: _stands(subject, request))
+    standing = subject.message.asks(lambda request: _is_still_there(subject, request))
     asked = subject.message.reading.whole(Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
@@ -104,42 +104,49 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
     meant, asked = thought.reading.whole(Request), subject.message.reading.whole(Request)
     if not isinstance(meant, Open) and not isinstance(asked, Open) and meant and all(one.cells and one.color for one in meant):
         board = subject.prepared.board
-        twins = {request: next((one for one in asked if _says_all(request, one, board)), None) for request in meant}
-        lost = [one for one, twin in twins.items() if twin is None and (one.when == "now" or any(compatible(one, said) for said in asked))]
+        twins = {request: next((one for one in asked if _covers(request, one, board)), None) for request in meant}
+        lost = [
+            one for one, twin in twins.items() if twin is None and (one.when == "now" or any(compatible(one, message) for message in asked))
+        ]
         if not lost:
             return Decision("yes", f"{meant[0]}: the message says the same: {twins[meant[0]]}")
-    wanted, said = thought.only(), subject.message.only()
+    wanted, message = thought.only(), subject.message.only()
     if not isinstance(wanted, Request) or not wanted.cells:
         return undecided("the reasoning asks for nothing that has a place, or for several things")
-    if isinstance(said, Request) and said.cells and not said.stated:
-        return undecided(f"{said}: its place is not said in so many words")
+    if isinstance(message, Request) and message.cells and not message.stated:
+        return undecided(f"{message}: its place is not said in so many words")
     return _lost(wanted, subject.message)
 
 
-def _says_all(wanted: Request, said: Request, board: Board) -> bool:
+def _covers(wanted: Request, reply: Request, board: Board) -> bool:
     """Whether a message says all that a reasoning arrived at; what the reasoning leaves open, it may add only as the next free layer."""
-    parts = ((wanted.verb, said.verb), (wanted.color, said.color), (wanted.size, said.size))
+    parts = ((wanted.verb, reply.verb), (wanted.color, reply.color), (wanted.size, reply.size))
     layers = {wanted.layer} if wanted.layer is not None else {None, *map(board.height, wanted.cells)}
-    return said.stated and set(said.cells) == set(wanted.cells) and all(meant == told for meant, told in parts) and said.layer in layers
+    return (
+        reply.stated
+        and set(reply.cells) == set(wanted.cells)
+        and all(meant == claimed for meant, claimed in parts)
+        and reply.layer in layers
+    )
 
 
 def _lost(wanted: Request, message: Speech) -> Decision:
     """Compare two texts that were wholly understood."""
-    said = message.only()
-    if isinstance(said, Open):
-        return undecided(said.why)
-    if isinstance(said, Request) and said.place_open:
-        return undecided(f"{said}: where that is, is not clear")
-    if isinstance(said, Absent) or not said.cells:
+    reply = message.only()
+    if isinstance(reply, Open):
+        return undecided(reply.why)
+    if isinstance(reply, Request) and reply.place_open:
+        return undecided(f"{reply}: where that is, is not clear")
+    if isinstance(reply, Absent) or not reply.cells:
         return Decision("no", f"{wanted}: the message names no place")
-    if set(said.cells) < set(wanted.cells):
-        return Decision("no", f"{wanted}: the message leaves out a cell: {said}")
-    pairs = {"verb": (wanted.verb, said.verb), "color": (wanted.color, said.color), "size": (wanted.size, said.size)}
-    pairs["layer"] = (wanted.layer, said.layer)  # type: ignore[assignment]
+    if set(reply.cells) < set(wanted.cells):
+        return Decision("no", f"{wanted}: the message leaves out a cell: {reply}")
+    pairs = {"verb": (wanted.verb, reply.verb), "color": (wanted.color, reply.color), "size": (wanted.size, reply.size)}
+    pairs["layer"] = (wanted.layer, reply.layer)  # type: ignore[assignment]
     differing = [name for name, pair in pairs.items() if None not in pair and pair[0] != pair[1]]
-    if differing or set(wanted.cells).isdisjoint(said.cells):
-        return Decision("no", f"{wanted}: the message contradicts it in {', '.join(differing) or 'cells'}: {said}")
-    return undecided(f"{wanted}: the message leaves something out, or names more cells: {said}")
+    if differing or set(wanted.cells).isdisjoint(reply.cells):
+        return Decision("no", f"{wanted}: the message contradicts it in {', '.join(differing) or 'cells'}: {reply}")
+    return undecided(f"{wanted}: the message leaves something out, or names more cells: {reply}")
 
 
 def speaks_of_own_cells(subject: _Subject) -> Decision:
@@ -222,8 +229,8 @@ def settles_conflict(subject: _Subject, others: Sequence[Speech] | None = None) 
             against = other.asks(partial(_contradicts, request))
             if isinstance(against, Shown):
                 return _settled(subject.message, other, f"{request}: {other.agent} says otherwise ({against.first})")
-    said: tuple[Request | Remark, ...] | Open = all_whole([m.reading for m in others], Request, Remark)
-    if not isinstance(said, Open) and not any(_may_contradict(request, claim) for request in asked for claim in said):
+    messages: tuple[Request | Remark, ...] | Open = all_whole([m.reading for m in others], Request, Remark)
+    if not isinstance(messages, Open) and not any(_may_contradict(request, claim) for request in asked for claim in messages):
         return Decision("na", "no other message of this turn wants another block there")
     return undecided("another message may be about these cells, without a contradiction that could be read")
 
@@ -260,7 +267,7 @@ def knows_who_sees(subject: _Subject) -> Decision:
     return Decision("no", "no word of the message ties the place to anybody's view")
 
 
-def says_who_sees(subject: _Subject) -> Decision:
+def states_who_sees(subject: _Subject) -> Decision:
     """MM8 since version 2: as before, but a message that only says "my" is left open.
 
     Version 2 calls that a "no", while people who rated version 1 called it unclear; nobody has rated version 2 yet.
@@ -285,7 +292,7 @@ def _repeats(request: Request, other: Request) -> bool:
     return same and bool(other.cells) and same_place(request, other) and compatible(request, other)
 
 
-def _stands(subject: _Subject, request: Request) -> bool:
+def _is_still_there(subject: _Subject, request: Request) -> bool:
     """Whether a requested placement was carried out on an earlier turn and the block is still there."""
     if request.verb != "place" or request.layer is None or not request.cells:
         return False
@@ -332,8 +339,8 @@ def _check(answer: Callable[[_Subject], Decision]) -> Check:
         prepared = game.prepared(turn)
         if not any(u.agent == director for u in prepared.view.utterances):
             return undecided(f"{director} did not speak on this turn")
-        said = [_answered(answer, game, prepared, director, one) for one in prepared.spoken(director)]
-        return agreed(said, "the director spoke more than once in this turn")
+        messages = [_answered(answer, game, prepared, director, one) for one in prepared.spoken(director)]
+        return agreed(messages, "the director spoke more than once in this turn")
 
     return check
 
@@ -343,9 +350,9 @@ def _answered(
     game: PreparedGame,
     prepared: PreparedTurn,
     director: Director,
-    said: tuple[Speech | None, Speech | None],
+    messages: tuple[Speech | None, Speech | None],
 ) -> Decision:
-    thought, message = said
+    thought, message = messages
     if message is None and answer is carries_reasoning_over and thought is None:
         return undecided("there is neither reasoning nor message to compare")
     if message is None:
@@ -371,5 +378,5 @@ CHECKS: Final[dict[str, Check]] = {
     **{f"craft.MM{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)},
     "craft.MM5_places": _check(only_own_cells),
     "craft.MM7_heard": _check(settles_what_it_heard),
-    "craft.MM8_said": _check(says_who_sees),
+    "craft.MM8_said": _check(states_who_sees),
 }

@@ -97,8 +97,8 @@ class PreparedTurn:
     @cached_property
     def messages(self) -> tuple[Speech, ...]:
         """Public messages of the directors in order, superseded ones included, empty and placeholder ones left out."""
-        said = self.view.said("public")
-        return tuple(self._speeches(u) for u in said if reads(u))
+        messages = self.view.by_channel("public")
+        return tuple(self._speeches(u) for u in messages if reads(u))
 
     @cached_property
     def current(self) -> tuple[Speech, ...]:
@@ -136,8 +136,8 @@ class PreparedTurn:
     @cached_property
     def builder_words(self) -> frozenset[str]:
         """The words of the builder's public messages, in lower case, without marks."""
-        said = [u.text for u in self.view.received() if u.agent not in WALLS]
-        return frozenset(word.strip(".,;:!?()").lower() for text in said for word in text.split())
+        messages = [u.text for u in self.view.received() if u.agent not in WALLS]
+        return frozenset(word.strip(".,;:!?()").lower() for text in messages for word in text.split())
 
     def spoken(self, agent: Director) -> list[tuple[Speech | None, Speech | None]]:
         """Reasoning and message of each time that the director spoke and the builder received it; None for one that is empty or missing.
@@ -147,13 +147,13 @@ class PreparedTurn:
         pairs: list[tuple[Speech | None, Speech | None]] = []
         thought: Speech | None = None
         received = self.view.received(agent)
-        for said in self.view.utterances:
-            if said.agent != agent or said.superseded:
+        for message in self.view.utterances:
+            if message.agent != agent or message.superseded:
                 continue
-            speech = self._speeches(said) if reads(said) else None
-            if said.channel == "private":
+            speech = self._speeches(message) if reads(message) else None
+            if message.channel == "private":
                 thought = speech
-            elif said in received:
+            elif message in received:
                 pairs.append((thought, speech))
                 thought = None
         return pairs if pairs and thought is None else [*pairs, (thought, None)]

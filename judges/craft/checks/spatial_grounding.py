@@ -240,7 +240,7 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
     return Decision("no", f"{request}: the target view shows the other size")
 
 
-def keeps_to_own_wall(subject: _Subject) -> Decision:
+def names_only_own_wall(subject: _Subject) -> Decision:
     """SG7 since version 2: only cells that this director can see are named, if only to say that another director sees them."""
     wall = WALLS[subject.director]
     match subject.thought.reading.find(Named, lambda named: named.cell not in wall):
@@ -257,7 +257,7 @@ def keeps_to_own_wall(subject: _Subject) -> Decision:
 
 def plans_on_own_wall(subject: _Subject) -> Decision:
     """SG7 of version 1: as later, but a cell outside the wall decides nothing unless something is asked for there."""
-    found = keeps_to_own_wall(subject)
+    found = names_only_own_wall(subject)
     asked = subject.thought.reading.arrived_at(Request)
     if found.answer != "no" or (not isinstance(asked, Open) and any({*one.cells} - {*WALLS[subject.director]} for one in asked)):
         return found
@@ -340,5 +340,5 @@ CHECKS: Final[dict[str, Check]] = {
     "craft.SG5": _each(can_be_carried_out),
     "craft.SG6": _each(reads_size),
     "craft.SG7": _whole(plans_on_own_wall),
-    "craft.SG7_named": _whole(keeps_to_own_wall),
+    "craft.SG7_named": _whole(names_only_own_wall),
 }

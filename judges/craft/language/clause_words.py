@@ -94,18 +94,14 @@ class ClauseWords:
     items: Sequence[Stretch]
     strange: Sequence[Token]
     """Words that are no items and no talk either."""
-
     claims: Sequence[Claim]
     speaker: str
     remarks: Sequence[tuple[int, int]]
     """Stretches that say who sees a place, or what is thought of another director."""
-
     cells: frozenset[str] = frozenset()
     """Cells of all claims of the text."""
-
     layers: frozenset[int | None] = frozenset()
     """Layers of all claims of the text."""
-
     sole: Claim | None = None
     """The text's only claim, where it is one and no other block is named."""
 
@@ -194,7 +190,6 @@ class ClauseWords:
         (BOTTOMS | TOPS, _is_known_height),
     )
     """Words that name something, and when they add nothing all the same."""
-
     _RULES_OF_KINDS: ClassVar[Mapping[str, Callable[[ClauseWords, Token], bool]]] = {
         "quantity": _is_known_quantity,
         "particle": _is_apart,
@@ -215,11 +210,11 @@ class ClauseWords:
         return cues | {"denial"} if denied else cues - {"denial"}
 
     @cached_property
-    def cues_beside(self) -> frozenset[str]:
+    def cues_nearby(self) -> frozenset[str]:
         """Cues that may turn the meaning of a block: those of all parts but what only leads up to the first one that names a block."""
         begin = next((number for number, part in enumerate(self.parts) if "block" in part or "pointing" in part), 0)
-        beside = frozenset().union(*self.parts[begin:]) - {"block", "pointing", "denial"}
-        return beside & self.cues | (self.cues & {"denial"})
+        nearby = frozenset().union(*self.parts[begin:]) - {"block", "pointing", "denial"}
+        return nearby & self.cues | (self.cues & {"denial"})
 
     @cached_property
     def parts(self) -> list[frozenset[str]]:
@@ -311,11 +306,11 @@ class ClauseWords:
             return False
         if self.sole is not None and self.sole.verb == "place" and "act.place" in self.cues and not self.cues & TAKES:
             return False  # "Please place it." of the one block that is asked for
-        said = {token.word for token in self.words}
+        messages = {token.word for token in self.words}
         if self.cues & TAKES - {"fault"}:
             return True
         ordered = any(one.startswith("act") and other in ("pron", "there") for one, other in pairwise(kinds))
-        return ordered and not said & (_SPEECH | _LIGHT)
+        return ordered and not messages & (_SPEECH | _LIGHT)
 
     @property
     def _places(self) -> list[Stretch]:
@@ -358,8 +353,8 @@ class ClauseWords:
     def is_ambiguous(self) -> bool:
         """Whether its verb puts something down as well as throws it away."""
         verbs = [item for item in self.items if item.kind.startswith("act")]
-        said = {(token.start, token.end): token.word for token in self.words}
-        return len(verbs) == 1 and said.get((verbs[0].start, verbs[0].end)) in AMBIGUOUS
+        messages = {(token.start, token.end): token.word for token in self.words}
+        return len(verbs) == 1 and messages.get((verbs[0].start, verbs[0].end)) in AMBIGUOUS
 
     @property
     def throws(self) -> bool:
@@ -477,7 +472,7 @@ def open_in(clause: ClauseWords, blocks: int, board: Board) -> str:
         board: before the builder's move.
     """
     words = [token.word for token in clause.words]
-    said = " ".join(words)
+    reply = " ".join(words)
     others = [word for word in words if word in _DIRECTORS and word != clause.speaker.lower()]
     talk = clause.is_talk
     located = _is_located(clause)
@@ -486,7 +481,7 @@ def open_in(clause: ClauseWords, blocks: int, board: Board) -> str:
     )
     hazards = (
         ("retraction", True),
-        ("condition", not talk or _KINDS["condition"].match(said) is not None),
+        ("condition", not talk or _KINDS["condition"].match(reply) is not None),
         ("time", not talk and not located),
         ("shifting", True),
         ("alike", not own),
@@ -496,7 +491,7 @@ def open_in(clause: ClauseWords, blocks: int, board: Board) -> str:
         ("endorsement", bool(others) and not own),
     )
     for kind, applies in hazards:
-        found = _KINDS[kind].search(said) if applies else None
+        found = _KINDS[kind].search(reply) if applies else None
         if found is not None:
             return f"{kind}: {found[0]}"
         if kind == "relation" and applies and any(item.kind in _RELATIONS for item in clause.items):

@@ -98,7 +98,7 @@ ARGUMENTS = word_set("groups", "arguments")
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
 _NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer"))
 _FLAGS = frozenset(("there", "rest", "top_of", "same_layer", "whole"))
-_BESIDE = frozenset({"next_to", "left_of", "right_of"})
+_ADJACENT = frozenset({"next_to", "left_of", "right_of"})
 _ASIDE = word_set("groups", "aside")
 
 
@@ -108,7 +108,6 @@ class Group:
 
     role: str = "main"
     """``main``, ``with`` (what something is replaced by or moved to), ``from``, ``next`` (followed by)."""
-
     block: Stretch | None = None
     places: list[Stretch] = field(default_factory=list)
     layers: list[Stretch] = field(default_factory=list)
@@ -116,25 +115,20 @@ class Group:
     relation: str | None = None
     anchor: Stretch | None = None
     """The block or pronoun that the relation refers to."""
-
     anchor_layers: list[Stretch] = field(default_factory=list)
     anchor_places: list[Stretch] = field(default_factory=list)
     top_of: bool = False
     same_layer: bool = False
     """``that row``: the layer mentioned before."""
-
     refers: bool = False
     """``it``, ``them``, ``that``: the block is one mentioned before."""
-
     there: bool = False
     rest: bool = False
     whole: bool = False
     old: Stretch | None = None
     """What follows ``instead of`` or ``not``."""
-
     corrects: bool = False
     """The old block stands behind ``not``: a large one is not meant, it need not be there."""
-
     place_first: bool = False
 
     @property
@@ -192,18 +186,18 @@ def groups_of(items: Sequence[Stretch], *, follow_roles: bool) -> list[Group]:
 
 def _without_asides(items: Sequence[Stretch]) -> list[Stretch]:
     """Leave out reasons, purposes and ``not on the right``: they name places that are not meant."""
-    kept: list[Stretch] = []
+    retained: list[Stretch] = []
     denied = False
     for index, item in enumerate(items):
-        if item.kind in _ASIDE and any(other.kind in ARGUMENTS for other in kept):
+        if item.kind in _ASIDE and any(other.kind in ARGUMENTS for other in retained):
             break
-        if item.kind in ("not", "instead_of") and any(other.kind in PLACES for other in kept):
+        if item.kind in ("not", "instead_of") and any(other.kind in PLACES for other in retained):
             denied = not has_block(items[index + 1 :])
         elif item.kind == "comma":
             denied = False
         if not denied:
-            kept.append(item)
-    return kept
+            retained.append(item)
+    return retained
 
 
 def _attach(groups: list[Group], item: Stretch, *, role: str, parting: str, ahead: Sequence[Stretch]) -> None:
@@ -223,7 +217,7 @@ def _attach(groups: list[Group], item: Stretch, *, role: str, parting: str, ahea
         group.director = item
     elif item.kind == "layer":
         (group.anchor_layers if group.anchor is not None else group.layers).append(item)
-    elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _BESIDE and not parting:
+    elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _ADJACENT and not parting:
         group.anchor_places.append(item)
     else:
         group.place_first = group.place_first or group.block is None
@@ -346,10 +340,8 @@ class Clause:
     body: list[Stretch]
     marks: frozenset[str]
     """Steering words of the clause: ``first then not cond if before purpose instead question ask``."""
-
     personal: bool
     """Whether a person (I, we, you) is the subject, so that nothing else can be."""
-
     sentence: int
     passive: bool = False
     contrast: bool = False

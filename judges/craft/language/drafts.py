@@ -24,7 +24,6 @@ class Draft:
     end: int
     explicit: bool = True
     """A request, not a statement of what should be."""
-
     color: str | None = None
     size: str | None = None
     place: PointedAt = field(default_factory=PointedAt)
@@ -32,26 +31,19 @@ class Draft:
     first: bool = False
     later: bool = False
     """Put off by ``before``: carried out after the others."""
-
     droppable: bool = False
     """An observation that is left out when a request takes its content up."""
-
     tentative: bool = False
     """A block that stands alone; a request only if the next words say where it goes."""
-
     pointing: bool = False
     """Names no block of its own: ``fix that``, ``add those``."""
-
     sentence: int = 0
     until: int = -1
     """Last sentence that added to the claim; before any did, its own sentence counts."""
-
     also: frozenset[int] = frozenset()
     """Other sentences whose words went into the claim."""
-
     foreign: bool = False
     """What another director needs; comes after the speaker's own requests."""
-
     moved: bool = False
     whole: bool = False
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -71,13 +63,10 @@ class Manner:
 
     explicit: bool = True
     """As a request; else as a statement of what should be."""
-
     old: tuple[str | None, str | None] | None = None
     """Colour and size of the block that is there now."""
-
     inherit: PointedAt | None = None
     """The place to be taken over if the words name none."""
-
     droppable: bool = False
     """As an observation."""
 
@@ -103,7 +92,7 @@ class DraftBook:
         if group.block is not None and group.block.absent:
             self.note(clause, [group], "complaint")
             return
-        if self._says_nothing(clause, verb, group):
+        if self._is_blank(clause, verb, group):
             return
         color, size, origins = self._type_of(group)
         place = self._place_for(clause, verb, group, color, how)
@@ -122,7 +111,7 @@ class DraftBook:
         self.append(Draft(verb=verb, start=start, end=end, explicit=how.explicit, color=color, size=size, place=place, old=old,
                           droppable=how.droppable, sentence=clause.sentence, origins=origins, whole=group.whole))  # fmt: skip
 
-    def _says_nothing(self, clause: Clause, verb: str, group: Group) -> bool:
+    def _is_blank(self, clause: Clause, verb: str, group: Group) -> bool:
         """Whether the group names no block and no place; ``add that one`` is kept as a pointer to what was said."""
         block = group.block
         if (block is not None and (block.color or block.size)) or group.has_place or group.layers:
@@ -202,9 +191,9 @@ class DraftBook:
             return False
         open_cells = place.cells is None or last.place.cells is None
         open_layer = place.layer is None or last.place.layer is None
-        says = place.cells is not None or place.layer is not None or block is not None
+        informative = place.cells is not None or place.layer is not None or block is not None
         wide = place.cells is None or last.size != "l" or len(place.cells) > 1
-        return says and open_cells and open_layer and wide
+        return informative and open_cells and open_layer and wide
 
     def _fill_gap(self, last: Draft, group: Group) -> None:
         place = self.scene.place_of(group, last.verb)
@@ -373,9 +362,9 @@ def _span(clause: Clause, group: Group) -> tuple[int, int]:
 def settle(drafts: Sequence[Draft]) -> list[Claim]:
     """Merge, drop repetitions, and mark the first instruction."""
     merged = _merge([draft for draft in drafts if not draft.tentative])
-    kept = _once(_without_taken_up(merged))
-    first = _first_of(kept)
-    return [_claim(draft, first=draft is first) for draft in kept]
+    retained = _once(_without_taken_up(merged))
+    first = _first_of(retained)
+    return [_claim(draft, first=draft is first) for draft in retained]
 
 
 def _merge(drafts: list[Draft]) -> list[Draft]:
@@ -482,14 +471,16 @@ def _is_taken_up(observation: Draft, instructions: Sequence[Draft]) -> bool:
 
 
 def _once(drafts: Sequence[Draft]) -> list[Draft]:
-    kept: list[Draft] = []
+    retained: list[Draft] = []
     for draft in drafts:
-        twin = next((other for other in kept if _repeats(other, draft)), None)
+        twin = next((other for other in retained if _repeats(other, draft)), None)
         if twin is None:
-            kept.append(draft)
+            retained.append(draft)
             continue
-        kept[kept.index(twin)] = replace(_filled(twin, draft), first=twin.first or draft.first, explicit=twin.explicit or draft.explicit)
-    return kept
+        retained[retained.index(twin)] = replace(
+            _filled(twin, draft), first=twin.first or draft.first, explicit=twin.explicit or draft.explicit
+        )
+    return retained
 
 
 def _repeats(one: Draft, other: Draft) -> bool:

@@ -81,7 +81,6 @@ class Lexed(NamedTuple):
 
     items: list[Stretch]
     """In text order; words without a meaning here are left out."""
-
     unknown: list[Token]
     """Words that have no meaning here and are no talk either; sides and sizes that were passed over, too."""
 

@@ -50,7 +50,6 @@ class _Words:
     noun: bool = False
     named: bool = False
     """A noun proper stood there, not only a plural colour or a code."""
-
     again: bool = False
     indefinite: bool = False
     definite: bool = False
@@ -228,7 +227,7 @@ _OUTER = frozenset(("outer", "outermost", "outside"))
 _OUTER_CELLS = frozenset(("cells", "columns", "spots", "positions", "slots", "outer"))
 _ENDS = frozenset(("end", "ends", "corner", "corners", "edges", "edge", "sides", "side"))
 _RARE = _BOTH_OF | _OUTER | {"one", "a", "1", "single", "just", "directly", "immediately", "right"}
-_BEFORE_BESIDE = frozenset(("the", "left", "right", "just", "directly", "immediately", "", ",", ";", ":", "and", "is", "goes"))
+_BEFORE_ADJACENT = frozenset(("the", "left", "right", "just", "directly", "immediately", "", ",", ";", ":", "and", "is", "goes"))
 _CLAUSE = 9
 """Words in which a relative clause says who sees a place."""
 
@@ -458,7 +457,7 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
         return other
     if before == "its" and at(words, index - 2) in ("to", "on") and after not in CELL_NOUNS:
         return make("left_of" if SIDES[word] == _LEFT else "right_of"), 1
-    if after == "of" and before in _BEFORE_BESIDE and opens_block(words, index + 2):
+    if after == "of" and before in _BEFORE_ADJACENT and opens_block(words, index + 2):
         return make("left_of" if SIDES[word] == _LEFT else "right_of"), 2
     return make("side", number=SIDES[word], value="side" if after == "side" and before == "my" else ""), 1
 

@@ -75,7 +75,7 @@ def wall_blocks(board: Board, speaker: str) -> list[WallBlock]:
     return found
 
 
-_BESIDE = ("next_to", "left_of", "right_of")
+_ADJACENT = ("next_to", "left_of", "right_of")
 _PAIR = (2,)
 _DEPTHS = {("D1", "far"): 0, ("D1", "near"): 2, ("D3", "far"): 0, ("D3", "near"): 2}
 
@@ -102,7 +102,6 @@ class Focus:
     size: str | None = None
     source: str = ""
     """What kind of clause it comes from: an instruction, an observation, a complaint, a bare mention."""
-
     sentence: int = -9
 
 
@@ -125,7 +124,7 @@ class Scene:
             named = replace(named, layer=self.focus.layer, layer_origin="carried")
         if named.cells is None and group.rest:
             named = self._rest(group, named)
-        pointing = group.there and group.relation not in _BESIDE
+        pointing = group.there and group.relation not in _ADJACENT
         if named.cells is None and (pointing or (group.refers and not group.relation)) and not group.places:
             carried = self.focus.layer if named.layer is None else named.layer
             named = PointedAt(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
@@ -137,7 +136,7 @@ class Scene:
         if group.relation in ("on_top", "below"):
             return self._stacked(group, named, verb)
         if group.relation in ("next_to", "left_of", "right_of"):
-            return self._beside(group, named)
+            return self._adjacent(group, named)
         if group.top_of or (group.block is not None and group.block.topmost):
             return self._topmost(group, named, verb)
         return named
@@ -251,22 +250,22 @@ class Scene:
         pointing = group.anchor is not None and group.anchor.kind == "pron" and not group.places
         return pointing and self.focus.color is None and self.focus.source == "complaint"
 
-    def _beside(self, group: Group, named: PointedAt) -> PointedAt:
+    def _adjacent(self, group: Group, named: PointedAt) -> PointedAt:
         """Resolve ``next to it``: the middle cell beside an outer one, both others for two blocks or a large one."""
         if named.cells is not None:
             return named
         where = self._named(replace(group, places=group.anchor_places, layers=group.anchor_layers))
         anchor = self._anchor(group, where.cells)
-        beside, layer = where.cells, where.layer
-        if beside is None and anchor is not None:
-            beside = anchor.cells
-        elif beside is None and (group.anchor is None or group.anchor.kind != "block" or group.anchor.again):
-            beside, layer = self.focus.cells, self.focus.layer
+        adjacent, layer = where.cells, where.layer
+        if adjacent is None and anchor is not None:
+            adjacent = anchor.cells
+        elif adjacent is None and (group.anchor is None or group.anchor.kind != "block" or group.anchor.again):
+            adjacent, layer = self.focus.cells, self.focus.layer
         wall = WALLS[self._wall(group)]
-        if beside is None or any(cell not in wall for cell in beside):
+        if adjacent is None or any(cell not in wall for cell in adjacent):
             return PointedAt(None, named.layer, relative=True)
         wide = group.block is not None and (group.block.size == "l" or group.block.number in _PAIR)
-        indexes = _neighbours([wall.index(cell) for cell in beside], group.relation or "", wide=wide)
+        indexes = _neighbours([wall.index(cell) for cell in adjacent], group.relation or "", wide=wide)
         cells = cells_of(self._wall(group), indexes) if indexes else None
         return PointedAt(cells, layer if named.layer is None else named.layer, "resolved", "carried", relative=True)
 
@@ -300,8 +299,8 @@ def _neighbours(indexes: list[int], relation: str, *, wide: bool) -> tuple[int, 
     free = [index for index in range(3) if index not in indexes]
     if wide:
         return (free[0], free[1]) if free in ([0, 1], [1, 2]) else None
-    beside = [index for index in free if any(abs(index - other) == 1 for other in indexes)]
-    return (beside[0],) if len(beside) == 1 else None
+    adjacent = [index for index in free if any(abs(index - other) == 1 for other in indexes)]
+    return (adjacent[0],) if len(adjacent) == 1 else None
 
 
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "perspective.yaml")
@@ -319,7 +318,7 @@ def _any_of(fragments: Iterable[str]) -> re.Pattern[str]:
 _EXCLUSIVE: Final = _any_of(_TABLES["exclusive"])
 _SHARED: Final = _any_of(_TABLES["shared"])
 _OWN: Final = _any_of(("my", "mine"))
-_SEAT: Final = _any_of(_TABLES["seat"])
+_SIDE_OF: Final = _any_of(_TABLES["seat"])
 _DISAGREEMENT: Final = _any_of(_TABLES["disagreement"])
 _POSSESSIVE: Final = _any_of([_TABLES["possessive"]])
 _DIRECTOR: Final = {name: _any_of((rf"{name}(?:'s)?", rf"(?:director|player|agent) ?(?:#|no\.? ?)?{name[1]}")) for name in DIRECTORS}
@@ -337,7 +336,7 @@ def views(text: str) -> Iterator[ReadClaim[View]]:
         ("speaker", _EXCLUSIVE, None),
         ("shared", _SHARED, None),
         ("seat", _OWN, None),
-        ("seat", _SEAT, "it does not say whose side the place is on"),
+        ("seat", _SIDE_OF, "it does not say whose side the place is on"),
     )
     for seen_by, pattern, doubt in kinds:
         match = pattern.search(text)
@@ -351,9 +350,9 @@ def stances(text: str) -> Iterator[ReadClaim[Stance]]:
     plain = _blanked(text, _EXCLUSIVE, _SHARED)
     disagreement = _DISAGREEMENT.search(plain)
     aside = _blanked(plain, _POSSESSIVE)
-    named = [told for director in DIRECTORS for told in _stance(director, plain, aside, disagreement)]
+    named = [claimed for director in DIRECTORS for claimed in _stance(director, plain, aside, disagreement)]
     yield from named
-    if disagreement is not None and not any(told.claim.attitude == "disputes" for told in named):
+    if disagreement is not None and not any(claimed.claim.attitude == "disputes" for claimed in named):
         claim = Stance(director=None, attitude="disputes", words=disagreement[0])
         yield ReadClaim(claim, disagreement.start(), disagreement.end())
 
@@ -363,8 +362,8 @@ def _stance(director: Director, plain: str, aside: str, disagreement: re.Match[s
     named = disputed or _DIRECTOR[director].search(aside)
     if named is None:
         return
-    said = disagreement if disputed is not None and disagreement is not None else named
-    yield ReadClaim(Stance(director=director, attitude="disputes" if disputed else "named", words=said[0]), said.start(), said.end())
+    reply = disagreement if disputed is not None and disagreement is not None else named
+    yield ReadClaim(Stance(director=director, attitude="disputes" if disputed else "named", words=reply[0]), reply.start(), reply.end())
 
 
 def _blanked(text: str, *patterns: re.Pattern[str]) -> str:

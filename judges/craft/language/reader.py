@@ -40,14 +40,14 @@ def parts(items: Sequence[Stretch]) -> list[list[Stretch]]:
 
 def without_void(items: list[Stretch]) -> list[Stretch]:
     """Leave out what is only reported, imagined or ruled out: from ``I was going to`` to the next ``but`` or semicolon."""
-    kept: list[Stretch] = []
+    retained: list[Stretch] = []
     void = False
     for index, item in enumerate(items):
         resumed = item.value == "," and index + 1 < len(items) and items[index + 1].kind in _RESUMING
         void = (void or item.kind == "void") and not (item.kind in ("but", "end") or item.value == ";" or resumed)
         if not void:
-            kept.append(item)
-    return kept
+            retained.append(item)
+    return retained
 
 
 def is_imagined(words: Sequence[str]) -> bool:
@@ -78,9 +78,9 @@ def amend(book: DraftBook, written: int, clauses: Sequence[Clause]) -> None:
     new = [draft for draft in book.drafts[written:] if draft.verb in INSTRUCTIONS]
     if target is None or not clauses or clauses[0].sentence - target.sentence > 1:
         return
-    said_again = next((draft for draft in new if draft.color and draft.place.cells), None)
-    if said_again is not None:
-        said_again.size = said_again.size or target.size
+    repeated = next((draft for draft in new if draft.color and draft.place.cells), None)
+    if repeated is not None:
+        repeated.size = repeated.size or target.size
         book.drafts.remove(target)
         return
     del book.drafts[written:]
@@ -164,33 +164,33 @@ def unified(book: DraftBook, begun: int, items: Sequence[Stretch]) -> None:
     if len(asked) > 1 or not all(_fits(draft, named) for draft in drafts):
         return
     verb = _meant(next(iter(asked), drafts[0].verb), items, named, book)
-    kept = next((draft for draft in drafts if draft.verb == verb), drafts[0])
-    others = [draft for draft in drafts if draft is not kept]
-    if kept.old is not None or any(draft.verb != verb and (draft.verb != "other" or (draft.color and asked)) for draft in others):
+    retained = next((draft for draft in drafts if draft.verb == verb), drafts[0])
+    others = [draft for draft in drafts if draft is not retained]
+    if retained.old is not None or any(draft.verb != verb and (draft.verb != "other" or (draft.color and asked)) for draft in others):
         return
-    if kept.verb != verb:
-        kept.verb, kept.droppable, kept.explicit = verb, False, False
-    kept.color, kept.size = named.color, named.size or kept.size
-    kept.start, kept.end = min(draft.start for draft in drafts), max(draft.end for draft in drafts)
-    place = kept.place
+    if retained.verb != verb:
+        retained.verb, retained.droppable, retained.explicit = verb, False, False
+    retained.color, retained.size = named.color, named.size or retained.size
+    retained.start, retained.end = min(draft.start for draft in drafts), max(draft.end for draft in drafts)
+    place = retained.place
     if named.cells and place.cells_origin == "stated":
         place = replace(place, cells=named.cells)
     if named.layer is not None:
         place = replace(place, layer=named.layer, layer_origin="stated")
-    kept.place = place
-    book.drafts[begun:] = [kept]
+    retained.place = place
+    book.drafts[begun:] = [retained]
 
 
-def _meant(told: str, items: Sequence[Stretch], named: Named, book: DraftBook) -> str:
+def _meant(reported: str, items: Sequence[Stretch], named: Named, book: DraftBook) -> str:
     """Give what the words around a block ask for after all, where it was taken for a remark or a wish and the board allows it."""
     cues = cues_of(items)
     if not named.cells or named.layer is None or cues & {"denial", "void", "condition", "asking", "board", "praise"}:
-        return told
+        return reported
     standing = book.scene.find(color=named.color, size=None, layer=named.layer, cells=named.cells[:1]) is not None
     known = not any(item.kind == "block" and item.indefinite for item in items)
-    if standing and known and cues & {"act.remove", "leave"} and "act.place" not in cues and told in ("other", "place"):
+    if standing and known and cues & {"act.remove", "leave"} and "act.place" not in cues and reported in ("other", "place"):
         return "remove"
-    return "place" if told == "other" and cues & (ASKS - {"target"}) and not cues & TAKES and not standing else told
+    return "place" if reported == "other" and cues & (ASKS - {"target"}) and not cues & TAKES and not standing else reported
 
 
 def _fits(draft: Draft, named: Named) -> bool:
@@ -219,8 +219,8 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextRea
     actions, statements = Actions(book), Statements(book)
     section: int | None = None
     words = counted(sentences(text))
-    told = [lexed(sentence) for sentence in words]
-    for number, (items, _) in enumerate(told):
+    reported = [lexed(sentence) for sentence in words]
+    for number, (items, _) in enumerate(reported):
         sentence = [token.word for token in words[number]]
         section = _section(items, section)
         begun = len(book.drafts)
@@ -240,7 +240,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextRea
         elif sentence[-1:] == ["?"] and sentence[0] in _ASKING and sentence[:2] != ["why", "not"]:
             for draft in book.drafts[begun:]:
                 draft.verb = "ask"  # "Did the builder put it there?"
-    claims, unread = second_pass(settle(book.drafts), words, told, list(remarks_in(text)), scene)
+    claims, unread = second_pass(settle(book.drafts), words, reported, list(remarks_in(text)), scene)
     return TextReading(claims=claims, unread=unread)
 
 

@@ -44,8 +44,8 @@ def mentioned(clause: ClauseWords, board: Board, clause_numbers: frozenset[int])
     if len(cells) != (_PAIR if block.size == "l" else 1) or not _adjoining(cells):
         return None
     layer = layers.pop()
-    stands = all(layer < height(board, cell) and board[cell][layer][0] == block.color for cell in cells)
-    verb = _verb(clause, block, stands=stands)
+    is_there = all(layer < height(board, cell) and board[cell][layer][0] == block.color for cell in cells)
+    verb = _verb(clause, block, is_there=is_there)
     if verb is None:
         return None
     spots = [item for item in clause.items if item.kind in ("block", "cell", "side", "layer")]
@@ -70,7 +70,7 @@ def _adjoining(cells: Sequence[str]) -> bool:
     return len(cells) == 1 or any(set(cells) in ({wall[0], wall[1]}, {wall[1], wall[2]}) for wall in WALLS.values())
 
 
-def _verb(clause: ClauseWords, block: Stretch, *, stands: bool) -> Verb | None:
+def _verb(clause: ClauseWords, block: Stretch, *, is_there: bool) -> Verb | None:
     parts = clause.parts
     here = next(number for number, (begin, end) in enumerate(clause.bounds) if begin <= block.start < end)
     if any(part == {"denial"} or ("denial" in part and part & _ORDERS) for part in parts) or (
@@ -89,18 +89,18 @@ def _verb(clause: ClauseWords, block: Stretch, *, stands: bool) -> Verb | None:
     denied = "denial" in parts[here] and not _tells_lack(parts[here])
     if unwanted:
         placing = any(part & _ORDERS for part in parts) or (asked and not denied)
-        return "remove" if (ordered or stands) and not (placing or praised or lacking) else None
+        return "remove" if (ordered or is_there) and not (placing or praised or lacking) else None
     if praised and not asked:
-        return "confirm" if stands and not denied and not lacking else None
-    if stands or denied or praised:
+        return "confirm" if is_there and not denied and not lacking else None
+    if is_there or denied or praised:
         return None
     return "place" if asked or lacking else None
 
 
 def _tells_lack(part: frozenset[str]) -> bool:
     """Whether a part says that the place is blank: ``the board has nothing there``, ``not there yet``."""
-    told = "empty" in part or ("denial" in part and bool(part & {"board", "there", "yet", "done"}))
-    return told and not part & ASKS
+    reported = "empty" in part or ("denial" in part and bool(part & {"board", "there", "yet", "done"}))
+    return reported and not part & ASKS
 
 
 _DOMINO = 2
@@ -119,7 +119,7 @@ _SIDE_LETTERS = frozenset("lmcr")
 def second_pass(
     claims: Sequence[Claim],
     sentences: Sequence[Sequence[Token]],
-    told: Sequence[Lexed],
+    reported: Sequence[Lexed],
     remarks: Sequence[tuple[int, int]],
     scene: Scene,
 ) -> tuple[tuple[Claim, ...], tuple[UnreadClause, ...]]:
@@ -128,16 +128,16 @@ def second_pass(
     Args:
         claims: what was read, with the numbers of the sentences each comes from.
         sentences: the words of the text.
-        told: what was made of the words, sentence by sentence.
+        reported: what was made of the words, sentence by sentence.
         remarks: stretches that say who sees a place, or what is thought of another director.
         scene: speaker and board.
     """
     cells = frozenset(cell for claim in claims for cell in claim.cells or ())
     layers = frozenset(claim.layer for claim in claims)
-    blocks = {item.color for items, _ in told for item in items if item.kind == "block" and item.color}
+    blocks = {item.color for items, _ in reported for item in items if item.kind == "block" and item.color}
     sole = claims[0] if len(claims) == 1 and len(blocks) == 1 else None
     clauses = []
-    for number, (words, (items, unknown)) in enumerate(zip(sentences, told, strict=True)):
+    for number, (words, (items, unknown)) in enumerate(zip(sentences, reported, strict=True)):
         own = [span for span in remarks if span[0] < words[-1].end and words[0].start < span[1]]
         here = [claim for claim in claims if number in claim.clause_numbers]
         clauses.append(ClauseWords(words, items, unknown, here, scene.speaker, own, cells, layers, sole))
@@ -180,8 +180,8 @@ def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board:
         mention = mentioned(stretch, board, clause_numbers)
         if mention is None or any(not claim.clause_numbers <= clause_numbers for claim in own):
             continue
-        kept = [claim for claim in claims if not claim.clause_numbers & clause_numbers]
-        claims = tuple(sorted((*kept, mention), key=lambda claim: claim.start))
+        retained = [claim for claim in claims if not claim.clause_numbers & clause_numbers]
+        claims = tuple(sorted((*retained, mention), key=lambda claim: claim.start))
         clauses = [replace(clause, claims=[mention]) if at in clause_numbers else clause for at, clause in enumerate(clauses)]
     return _with_first(claims), clauses
 
@@ -193,11 +193,11 @@ def _with_orders(claims: tuple[Claim, ...], clauses: Sequence[ClauseWords], boar
     """
     ordered = set()
     for number in range(1, len(clauses)):
-        told = [claim for claim in claims if number - 1 in claim.clause_numbers]
-        if len(told) != 1 or not clauses[number].is_bare_order:
+        reported = [claim for claim in claims if number - 1 in claim.clause_numbers]
+        if len(reported) != 1 or not clauses[number].is_bare_order:
             continue
-        claim, before = told[0], clauses[number - 1]
-        described = claim.verb == "other" and claim.color is not None and not _stands(claim, board)
+        claim, before = reported[0], clauses[number - 1]
+        described = claim.verb == "other" and claim.color is not None and not _is_there(claim, board)
         if (
             described
             and claim.clause_numbers == {number - 1}
@@ -288,11 +288,11 @@ def _doubt(claim: Claim, clauses: Sequence[ClauseWords], board: Board) -> str:
     own = [clauses[number] for number in sorted(claim.clause_numbers)]
     others = [clause for clause in clauses if clause not in own]
     doubts = (_clause_doubt(clause, claim) for clause in own)
-    return next((doubt for doubt in doubts if doubt), "") or _verb_doubt(claim, own, others, stands=_stands(claim, board))
+    return next((doubt for doubt in doubts if doubt), "") or _verb_doubt(claim, own, others, is_there=_is_there(claim, board))
 
 
 def _clause_doubt(clause: ClauseWords, claim: Claim) -> str:
-    against = clause.cues_beside & AGAINST[claim.verb]
+    against = clause.cues_nearby & AGAINST[claim.verb]
     verbs = {other.verb for other in clause.claims}
     doubts = (
         (bool(against), f"words of {', '.join(sorted(against))} beside it"),
@@ -312,24 +312,25 @@ def _is_doubtful_word(clause: ClauseWords, claim: Claim) -> bool:
     """Whether a word without a meaning stands right before a block or a layer, where it may change what is meant."""
     begins = {item.start for item in clause.items if item.kind in ("block", "layer", "side", "cells")}
     after = {one.start: other.start for one, other in zip(clause.words, clause.words[1:], strict=False)}
-    beside = [token for token in clause.unknown if after.get(token.start) in begins]
-    return bool(beside) and not (clause.cues & (ASKS | TAKES) and claim.size and claim.layer is not None)
+    before_item = [token for token in clause.unknown if after.get(token.start) in begins]
+    return bool(before_item) and not (clause.cues & (ASKS | TAKES) and claim.size and claim.layer is not None)
 
 
-def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
+def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[ClauseWords], *, is_there: bool) -> str:
     cues = frozenset().union(*(clause.cues for clause in clauses))
     if claim.verb == "place":
         return next(
-            (doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, clauses, others, stands=stands))), ""
+            (doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, clauses, others, is_there=is_there))),
+            "",
         )
     if claim.verb == "remove":
         unclear = any(clause.is_new for clause in clauses) or any(clause.is_ambiguous for clause in clauses)
         named = [clause for clause in clauses if any(block.color for block in clause.blocks)]
         if not cues & TAKES or not all(clause.cues & TAKES or _is_taken_up(clause, clauses) for clause in named):
             return "no word of taking away"
-        return "" if stands or not unclear else "no such block is there to be taken away"
+        return "" if is_there or not unclear else "no such block is there to be taken away"
     if claim.verb in ("keep", "confirm", "other") and claim.color is not None:
-        if not stands:
+        if not is_there:
             return "no such block is there"  # nor to be kept: "only this keeps my wall from matching: ..."
         remarked = cues & {"praise", "board", "done"} and not any(clause.is_new for clause in clauses)
         return "" if remarked or claim.verb == "keep" else "asked for or only remarked?"
@@ -341,35 +342,37 @@ def _is_taken_up(clause: ClauseWords, clauses: Sequence[ClauseWords]) -> bool:
     return any(other is not clause and other.cues & TAKES and not any(block.color for block in other.blocks) for other in clauses)
 
 
-def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
+def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, is_there: bool) -> str:
     """Give why a clause may not ask for the block it names: it does by a word, or by naming block and place and nothing else."""
-    if clause.is_ambiguous and (stands or not clause.is_new):
+    if clause.is_ambiguous and (is_there or not clause.is_new):
         return "its verb puts down as well as throws away"
-    if stands and "act.place" not in clause.cues and (clause.cues & {"praise", "see", "board"} or not clause.cues & ASKS):
+    if is_there and "act.place" not in clause.cues and (clause.cues & {"praise", "see", "board"} or not clause.cues & ASKS):
         return "such a block is there"
     if clause.cues & {"act.place", "act.cap", "wish"}:
         denied = "denial" in clause.cues and ("target" not in clause.cues or any({"denial", "block"} <= part for part in clause.parts))
         return "denied" if denied else ""
     if "target" in clause.cues:
-        return _beside(clause, "praise", "board", "denial", "done")
-    return _beside(clause, "praise", "board", "denial", "see", "done", "asking") or _bare_doubt(clause, claim, own, others, stands=stands)
+        return _conflicting(clause, "praise", "board", "denial", "done")
+    return _conflicting(clause, "praise", "board", "denial", "see", "done", "asking") or _bare_doubt(
+        clause, claim, own, others, is_there=is_there
+    )
 
 
-def _beside(clause: ClauseWords, *cues: str) -> str:
+def _conflicting(clause: ClauseWords, *cues: str) -> str:
     found = clause.cues & set(cues)
     return f"words of {', '.join(sorted(found))} beside it" if found else ""
 
 
-def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
+def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, is_there: bool) -> str:
     """Give why a block without any word of asking may not be asked for."""
-    if stands or not (claim.origins.get("cells") == "stated" or any(other.is_bare_place for other in own)):
-        return "no word of asking, and " + ("such a block is there" if stands else "no place of its own")
+    if is_there or not (claim.origins.get("cells") == "stated" or any(other.is_bare_place for other in own)):
+        return "no word of asking, and " + ("such a block is there" if is_there else "no place of its own")
     if clause.unknown or clause.throws or clause.words[-1].word == "?":
         return "no word of asking, and unknown words or a question"
     return "a word of taking away or of denial stands elsewhere" if any(other.cues & (TAKES | {"denial"}) for other in others) else ""
 
 
-def _stands(claim: Claim, board: Board) -> bool:
+def _is_there(claim: Claim, board: Board) -> bool:
     """Whether the block of a claim is on the board where the claim says."""
     if not claim.cells or claim.color is None:
         return False

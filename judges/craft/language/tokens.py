@@ -350,8 +350,8 @@ def counted(sentences: list[Sentence]) -> list[Sentence]:
         sentences = [_above_ground(sentence) for sentence in sentences]
     sentences = _without_squares(sentences)
     layers = {number for sentence in sentences for _, _, number in _numbered(sentence)}
-    told = next((base for sentence in sentences if (base := _told(sentence)) is not None), None)
-    from_one = told == 1 or (told is None and _WIDTH in layers and 0 not in layers)
+    reported = next((base for sentence in sentences if (base := _counting_base(sentence)) is not None), None)
+    from_one = reported == 1 or (reported is None and _WIDTH in layers and 0 not in layers)
     return [_rewritten(sentence) for sentence in sentences] if from_one else sentences
 
 
@@ -365,10 +365,10 @@ def _without_squares(sentences: list[Sentence]) -> list[Sentence]:
     """Read ``b3`` as on a chess board: letters from the left, numbers from the bottom; not beside a layer of its own."""
     squares = [token.word for sentence in sentences for token in sentence if _SQUARE.fullmatch(token.word)]
     base = 0 if any(word[1] == "0" for word in squares) else 1
-    return [_squares_told(sentence, base) for sentence in sentences] if squares else sentences
+    return [_expanded_squares(sentence, base) for sentence in sentences] if squares else sentences
 
 
-def _squares_told(sentence: Sentence, base: int) -> Sentence:
+def _expanded_squares(sentence: Sentence, base: int) -> Sentence:
     if any(token.word in LAYER_NOUNS or token.word in _CODES for token in sentence):
         return sentence
     result: Sentence = []
@@ -395,7 +395,7 @@ def _numbered(sentence: Sentence) -> Iterator[tuple[int, int, int]]:
             yield index, skipped + 1, number
 
 
-def _told(sentence: Sentence) -> int | None:
+def _counting_base(sentence: Sentence) -> int | None:
     """Read ``counting from 1``, ``numbered from zero``."""
     words = [token.word for token in sentence]
     for index, word in enumerate(words):

@@ -22,7 +22,7 @@ from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, LAYER_NOUNS, SI
 from schemas.common.packages import packaged_yaml
 
 _TABLES: Final[Mapping[str, str]] = packaged_yaml(__package__, "plain.yaml")
-_REQUEST, _VAGUE, _BESIDE_VAGUE, _LOCATED, _CARRYING, _RECALLING = (
+_REQUEST, _VAGUE, _NEAR_VAGUE, _LOCATED, _CARRYING, _RECALLING = (
     frozenset(_TABLES[name].split()) for name in ("request", "vague", "beside_vague", "located", "carrying", "recalling")
 )
 _SIZING: Final = frozenset(("kind", "size"))
@@ -78,7 +78,7 @@ def _plain(sentence: Sequence[Token], lacks: Sequence[str]) -> frozenset[int]:
     words = {token.word for token in sentence}
     sizes = frozenset() if "a size" in lacks else SIZES.keys() | _SIZING
     named = COLORS.keys() | sizes
-    harmless = _REQUEST | sizes | (_VAGUE | _BESIDE_VAGUE if words & _VAGUE else frozenset())
+    harmless = _REQUEST | sizes | (_VAGUE | _NEAR_VAGUE if words & _VAGUE else frozenset())
     plain: set[int] = set()
     after_place = False
     for before, token in pairwise((sentence[0], *sentence)):
@@ -125,10 +125,10 @@ def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Re
     """
     found = read(text, speaker, board)
     seen = tuple(views(text))
-    told = chain(_without_echoes(found.claims, text), seen, stances(text), _named(text, found.claims))
+    reported = chain(_without_echoes(found.claims, text), seen, stances(text), _named(text, found.claims))
     doubtful = (Unread(one.claim.words, one.doubt, (View,), one.start, one.end) for one in seen if one.doubt is not None)
     details = (Unread(one.word, one.why, (Detail,), one.start, one.end) for one in carriers(text, found.claims))
-    return Read(tuple(told), (*(_unread(clause, text) for clause in found.unread), *doubtful, *details))
+    return Read(tuple(reported), (*(_unread(clause, text) for clause in found.unread), *doubtful, *details))
 
 
 def _unread(clause: UnreadClause, text: str) -> Unread:
@@ -145,11 +145,11 @@ def _without_echoes(claims: Sequence[Claim], text: str) -> Iterator[ReadClaim[Re
     """Leave out a request that only repeats parts of another, and a remark without a place that speaks of what is asked for."""
     requests = [_typed(claim, text) for claim in claims if claim.verb in _ACTIONS]
     remarks = [_typed(claim, text) for claim in claims if claim.verb not in _ACTIONS]
-    asked = [told for index, told in enumerate(requests) if not _is_echo(told, index, requests)]
+    asked = [claimed for index, claimed in enumerate(requests) if not _is_echo(claimed, index, requests)]
     yield from asked
-    for told in remarks:
-        if told.claim.cells or not any(compatible(told.claim, other.claim, ignoring=("verb",)) for other in asked):
-            yield told
+    for claimed in remarks:
+        if claimed.claim.cells or not any(compatible(claimed.claim, other.claim, ignoring=("verb",)) for other in asked):
+            yield claimed
 
 
 def _typed(claim: Claim, text: str) -> ReadClaim[Request | Remark]:
@@ -175,11 +175,11 @@ def _typed(claim: Claim, text: str) -> ReadClaim[Request | Remark]:
     return ReadClaim(typed, claim.start, claim.end, claim.doubt or None)
 
 
-def _is_echo(told: ReadClaim[Request | Remark], index: int, found: Sequence[ReadClaim[Request | Remark]]) -> bool:
+def _is_echo(claimed: ReadClaim[Request | Remark], index: int, found: Sequence[ReadClaim[Request | Remark]]) -> bool:
     for other_index, other in enumerate(found):
-        if other_index == index or not compatible(told.claim, other.claim) or _known(told.claim) > _known(other.claim):
+        if other_index == index or not compatible(claimed.claim, other.claim) or _known(claimed.claim) > _known(other.claim):
             continue
-        if _known(told.claim) < _known(other.claim) or other_index < index:
+        if _known(claimed.claim) < _known(other.claim) or other_index < index:
             return True
     return False
 

@@ -43,28 +43,20 @@ class Claim:
     size: Size | None = None
     cells: tuple[str, ...] | None = None
     """Cells such as ``"(0,1)"`` in canonical order: one small block each, or both cells of one large block."""
-
     layer: Layer | None = None
     """0 bottom, 1 middle, 2 top."""
-
     first: bool = False
     """The instruction to be carried out first; true for exactly one claim of a text with instructions."""
-
     old: BlockType | None = None
     """The block that is said to be there now."""
-
     start: int = 0
     """Character offset in the text where the words of the claim begin."""
-
     end: int = 0
     """Character offset just behind the last word of the claim."""
-
     origins: dict[str, Origin] = field(default_factory=dict)
     """Where each field that is not None comes from, keyed ``color``, ``size``, ``cells``, ``layer``."""
-
     clause_numbers: frozenset[int] = frozenset()
     """Numbers of the clauses whose words went into the claim."""
-
     doubt: str = ""
     """Why the words around it do not bear the claim out; empty if what it gives is certain, though it need not be all that was said."""
 
@@ -87,16 +79,12 @@ class UnreadClause:
     end: int
     why: str
     """The words without a meaning here, or what does not fit together."""
-
     may_ask: bool
     """Whether it may ask for something or speak of a block; else it has no word of the game."""
-
     may_name: bool
     """Whether it may name a cell that was not read."""
-
     may_judge: bool
     """Whether it may say who sees a place, or what is thought of another director."""
-
     states: bool = False
     """Whether it only states how something is or should be, and has no word of a step to be taken."""
 
@@ -107,7 +95,6 @@ class TextReading:
 
     claims: tuple[Claim, ...]
     """In text order."""
-
     unread: tuple[UnreadClause, ...] = ()
     """The clauses that were not understood, in text order; only of a text without any can be told what it does not say."""
 
@@ -199,24 +186,18 @@ class Stretch:
     value: str = ""
     number: int | None = None
     """Index of a position (0 left), number of a layer, count of blocks, or number of a director."""
-
     color: str | None = None
     size: str | None = None
     noun: bool = False
     """Block: a noun such as ``block`` or ``one`` stands there, not only a colour."""
-
     topmost: bool = False
     """Block: called the top one of its stack."""
-
     indefinite: bool = False
     """Block: introduced by ``a`` or ``another``, so not one that stands on the board."""
-
     definite: bool = False
     """Block: introduced by ``the`` or ``that``, so one that is spoken of as known."""
-
     absent: bool = False
     """Block: introduced by ``no``, so one that is not there or not wanted."""
-
     again: bool = False
     """Block: ``one``, ``another``, ``those``: takes its colour or size from an earlier block."""
 

@@ -33,7 +33,7 @@ _OF_DATA: Final = f"{TABLE}="
 """How names of the folders begin that a lake's data lies in."""
 _LOG: Final = "_delta_log"
 _LONGEST: Final = 200
-_MEND: Final = "make it readable and writable (chmod u+rwX), or name another place with --store"
+_FIX: Final = "make it readable and writable (chmod u+rwX), or name another place with --store"
 
 
 class Address(PosixPath):
@@ -99,11 +99,11 @@ class Place:
         """Whether there is a Delta table."""
         from deltalake import DeltaTable
 
-        with self.told():
+        with self.one_line_errors():
             return DeltaTable.is_deltatable(self.uri, self.options)
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def one_line_errors(self) -> Iterator[None]:
         """Say in one line why deltalake or the file system cannot do what it is asked for.
 
         Raises:
@@ -128,7 +128,7 @@ class Place:
         """
         import duckdb
 
-        with self.told():
+        with self.one_line_errors():
             try:
                 yield Path(self.uri)
             except duckdb.IOException as error:
@@ -136,7 +136,7 @@ class Place:
 
     def drop(self, logged: str) -> None:
         """Delete a file that no version of the lake names."""
-        with self.told():
+        with self.one_line_errors():
             Path(self.uri, logged).unlink(missing_ok=True)
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -176,7 +176,7 @@ class Place:
             StoreError: there is one.
         """
         entries = Path(self.uri, _LOG).glob("*.json")
-        empty = next((entry for entry in entries if (told := _state_of(entry)) and told[-1] == 0), None)
+        empty = next((entry for entry in entries if (reported := _state_of(entry)) and reported[-1] == 0), None)
         if empty is not None:
             raise StoreError(
                 f"lake {self.uri} has an empty entry in its log, {empty}: put a copy of it back; where there is none, "
@@ -220,11 +220,11 @@ def in_one_line(error: Exception) -> str:
 def _reason(error: Exception) -> str:
     """What the file system says, or the first line of what deltalake says, below which stands its own stack; with the mend."""
     if isinstance(error, OSError):
-        return f"{f'{error.filename}: {error.strerror}' if error.filename else in_one_line(error)}; {_MEND}"
+        return f"{f'{error.filename}: {error.strerror}' if error.filename else in_one_line(error)}; {_FIX}"
     text = str(error)
     line = text.strip().splitlines()[0][:_LONGEST] if text.strip() else type(error).__name__
     if "Could not create local directory" in line:
-        return f"{line}; {_MEND}"
+        return f"{line}; {_FIX}"
     if "Kernel error" not in line and "log" not in line.lower():
         return line
     return f"{line}; if files in _delta_log are cut or missing, put a copy of them back, or ingest the logs again into another folder"
@@ -276,7 +276,7 @@ class Bucket(Place):
         return bucket_at, (self.uri,)
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def one_line_errors(self) -> Iterator[None]:
         """Say in one line why the object store does not do what it is asked for."""
         try:
             yield
@@ -300,15 +300,15 @@ class Bucket(Place):
         Raises:
             StoreError: the folder for temporary files has no room, or the bucket does not take them.
         """
-        with self._room_told(), tempfile.TemporaryDirectory(prefix="cotrace-lake-") as name:
+        with self._explaining_full_disk(), tempfile.TemporaryDirectory(prefix="cotrace-lake-") as name:
             yield Path(name)
             paths = [str(path) for path in Path(name).rglob("*") if path.is_file()]
             if paths:
-                with self.told():
+                with self.one_line_errors():
                     self._remote().put(paths, [f"{self.uri}/{Path(path).relative_to(name).as_posix()}" for path in paths])
 
     @contextmanager
-    def _room_told(self) -> Iterator[None]:
+    def _explaining_full_disk(self) -> Iterator[None]:
         import duckdb
 
         full = os.strerror(errno.ENOSPC)
@@ -324,7 +324,7 @@ class Bucket(Place):
 
     def drop(self, logged: str) -> None:
         """Delete a file that no version of the lake names."""
-        with self.told():
+        with self.one_line_errors():
             self._remote().rm_file(f"{self.uri}/{logged}")
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -332,7 +332,7 @@ class Bucket(Place):
         from schemas.store.lake.remote_files import LakeFiles
 
         if self._files is None:
-            with self.told():
+            with self.one_line_errors():
                 self._files = LakeFiles(self.scheme, self._remote(), self._known)
         if not connection.filesystem_is_registered(self.scheme):
             connection.register_filesystem(self._files)
@@ -349,7 +349,7 @@ class Bucket(Place):
         """The lake's newest version, asked for at most once a second: by three requests, and two more for each commit since."""
         from deltalake.exceptions import TableNotFoundError
 
-        with self._lock, self.told():
+        with self._lock, self.one_line_errors():
             if time.monotonic() - self._looked > _LOOKS_EVERY_S:
                 try:
                     self._newest = self.newest(self._newest)
@@ -361,10 +361,10 @@ class Bucket(Place):
     def mark(self, version: int) -> object:
         """What tells a version of this lake from the same version of one that lies here later; None: the version is not there."""
         try:
-            told: dict[str, Any] = self._remote().info(f"{self.uri}/{version_file(version)}")
+            reported: dict[str, Any] = self._remote().info(f"{self.uri}/{version_file(version)}")
         except FileNotFoundError:
             return None
-        return told.get("ETag") or told.get("etag")
+        return reported.get("ETag") or reported.get("etag")
 
     def _remote(self) -> Any:
         import fsspec

@@ -13,7 +13,7 @@ from fsspec.spec import AbstractFileSystem
 
 _WHOLE_BYTES: Final = 8 << 20
 """Files up to this size are fetched whole, by one request; of larger ones only the parts that are read."""
-_KEPT_BYTES: Final = 256 << 20
+_CACHED_BYTES: Final = 256 << 20
 _BLOCK_BYTES: Final = 1 << 20
 _WRITTEN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ class LakeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no type
         self.protocol = scheme
         self._remote = remote
         self._known = known
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._cached: OrderedDict[str, bytes] = OrderedDict()
         self._lock = threading.Lock()
 
     def open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
@@ -54,14 +54,14 @@ class LakeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no type
 
     def _content(self, path: str) -> bytes:
         with self._lock:
-            if path in self._kept:
-                self._kept.move_to_end(path)
-                return self._kept[path]
+            if path in self._cached:
+                self._cached.move_to_end(path)
+                return self._cached[path]
         content: bytes = self._remote.cat_file(path)
         with self._lock:
-            self._kept[path] = content
-            while sum(map(len, self._kept.values())) > _KEPT_BYTES:
-                self._kept.popitem(last=False)
+            self._cached[path] = content
+            while sum(map(len, self._cached.values())) > _CACHED_BYTES:
+                self._cached.popitem(last=False)
         return content
 
     def glob(self, path: str, *_: Any, **__: Any) -> list[str]:

@@ -53,7 +53,7 @@ T = TypeVar("T")
 _KIND: Final = "cotrace lake, schema version "
 _TRIES_FOR_S: Final = 120.0
 _LONGEST_REST_S: Final = 2.0
-_LONGEST_KEPT_H: Final = 24 * 365 * 100
+_LONGEST_RETAINED_H: Final = 24 * 365 * 100
 _LONGEST_REASON: Final = 400
 """Characters; DuckDB quotes what it could not read."""
 
@@ -144,13 +144,13 @@ class LakeStore(Store):
         from deltalake.exceptions import CommitFailedError
 
         place, parts = self.place, list(PARTITION)
-        with place.told():
+        with place.one_line_errors():
             if not self.exists():
                 place.refuse_strangers()
                 with suppress(CommitFailedError):  # another process has just made it
-                    told = f"{_KIND}{SCHEMA_VERSION}"
+                    reported = f"{_KIND}{SCHEMA_VERSION}"
                     DeltaTable.create(
-                        place.uri, lake_schema(), "ignore", parts, name="cotrace", description=told, storage_options=place.options
+                        place.uri, lake_schema(), "ignore", parts, name="cotrace", description=reported, storage_options=place.options
                     )
         delta, _ = self._now()
         wanted = Schema.from_arrow(lake_schema())
@@ -161,7 +161,7 @@ class LakeStore(Store):
         version = self._check_kind(delta)
         if version < SCHEMA_VERSION:
             self.transact(lambda transaction: rename_values(transaction, version))
-            with place.told():
+            with place.one_line_errors():
                 self._now()[0].alter.set_table_description(f"{_KIND}{SCHEMA_VERSION}")
         self._make_views()
 
@@ -169,22 +169,22 @@ class LakeStore(Store):
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A read-only connection that sees the lake as it is now and can reach nothing else; closed on leaving."""
         _, snapshot = self._now()
-        with self.place.told():
+        with self.place.one_line_errors():
             has_views = self._views.exists()
         if not has_views:
             self._make_views()
-        with self._views.reading() as connection, self.loss_told(snapshot):
+        with self._views.reading() as connection, self.explaining_loss(snapshot):
             for spec in LAKE_TABLES:
                 connection.execute(f"CREATE OR REPLACE TEMP VIEW {spec.name} AS {selection(spec, snapshot.paths(spec.name))}")
             yield connection
 
     def _make_views(self) -> None:
-        with self.place.told():
+        with self.place.one_line_errors():
             self.place.own.mkdir(exist_ok=True, parents=True)
         self._views.create()
 
     @contextmanager
-    def loss_told(self, snapshot: Snapshot) -> Iterator[None]:
+    def explaining_loss(self, snapshot: Snapshot) -> Iterator[None]:
         """Say what to do where files are gone or damaged that the lake's log names, whoever has taken it for a mistake of a query.
 
         Raises:
@@ -210,15 +210,15 @@ class LakeStore(Store):
 
         if isinstance(error, duckdb.PermissionException):
             return None
-        said = str(error).splitlines()[0][:_LONGEST_REASON]
+        reply = str(error).splitlines()[0][:_LONGEST_REASON]
         files = [file.path for files in snapshot.files.values() for file in files]
-        told = re.sub(r"\[([*?\[])\]", r"\1", str(error))  # its patterns have brackets around what would be a pattern
-        if any(path in told for path in files):
-            return said
-        if type(error) is not duckdb.Error and "Parquet file" not in said:  # errors of Parquet's own reader have no class
+        reported = re.sub(r"\[([*?\[])\]", r"\1", str(error))  # its patterns have brackets around what would be a pattern
+        if any(path in reported for path in files):
+            return reply
+        if type(error) is not duckdb.Error and "Parquet file" not in reply:  # errors of Parquet's own reader have no class
             return None
         with scratch(self.place) as connection:
-            return next((f"{path}: {said}" for path in files if not _can_be_read(connection, path)), None)
+            return next((f"{path}: {reply}" for path in files if not _can_be_read(connection, path)), None)
 
     @contextmanager
     def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -234,7 +234,7 @@ class LakeStore(Store):
         """Do work on the lake as it is; where others commit meanwhile, do it again."""
 
         def write(snapshot: Snapshot) -> tuple[T, Actions]:
-            with self.loss_told(snapshot), lake_transaction(self.place, snapshot) as transaction:
+            with self.explaining_loss(snapshot), lake_transaction(self.place, snapshot) as transaction:
                 return work(transaction), transaction.write(self.place)
 
         return self.commit(write)
@@ -269,8 +269,8 @@ class LakeStore(Store):
 
     def vacuum(self, keep_hours: float) -> int:
         """Delete the files that only versions of the lake older than that need, and what killed writers left; gives how many."""
-        hours = math.ceil(min(keep_hours, _LONGEST_KEPT_H))  # deltalake takes whole ones, and 0 would be nothing at all
-        with self.place.told():
+        hours = math.ceil(min(keep_hours, _LONGEST_RETAINED_H))  # deltalake takes whole ones, and 0 would be nothing at all
+        with self.place.one_line_errors():
             return len(self.place.delta().vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True))
 
     def _committed(self, version: int, actions: Actions) -> bool:
@@ -280,7 +280,7 @@ class LakeStore(Store):
 
         if not actions:
             return True
-        with self.place.told():
+        with self.place.one_line_errors():
             at = self.place.delta(version)
         try:
             at.create_write_transaction(
@@ -290,7 +290,7 @@ class LakeStore(Store):
             now = self._now()[0]
             if now.version() == version:
                 self._drop(actions)
-                with self.place.told():
+                with self.place.one_line_errors():
                     raise
             if not self._is_ours(now, actions):
                 self._drop(actions)
@@ -311,7 +311,7 @@ class LakeStore(Store):
         """The lake and what it holds; looked up again only where it has changed."""
         from deltalake.exceptions import TableNotFoundError
 
-        with self._looking, self.place.told():
+        with self._looking, self.place.one_line_errors():
             before = self._state[0] if self._state else None
             try:
                 seen = self.place.newest(before)
@@ -419,7 +419,7 @@ def copy_to(lake: LakeStore, store: Store) -> int:
     if lake is not lake.whole and not any(file.benchmark for files in snapshot.files.values() for file in files):
         raise UsageError(f"{lake.path}: the lake has no game of that part: is its name right? {lake.whole.path} is all of it")
     store.create()
-    with store.writing() as connection, lake.loss_told(snapshot):
+    with store.writing() as connection, lake.explaining_loss(snapshot):
         lake.place.serve(connection)
         if any(_count(connection, spec.name) for spec in LAKE_TABLES):
             raise UsageError(f"{store.path} holds games already: name a new file")
@@ -460,7 +460,7 @@ def _compacted(lake: LakeStore, spec: Table, snapshot: Snapshot) -> Actions:
     for _, found in groupby(small, key=_part):
         files = list(found)
         if len(files) > 1:
-            with lake.loss_told(snapshot), scratch(lake.place) as connection, lake.place.receiving() as folder:
+            with lake.explaining_loss(snapshot), scratch(lake.place) as connection, lake.place.receiving() as folder:
                 actions += written(connection, _together(spec, files), spec, folder)
             actions += (removed(spec, file) for file in files)
     return actions

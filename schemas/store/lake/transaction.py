@@ -129,8 +129,8 @@ def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root
         Path(path).chmod(0o444)
         part = {TABLE: spec.name, BENCHMARK: parts[BENCHMARK], RUN: parts[RUN]}
         logged = Path(path).relative_to(root).as_posix()
-        told = _told(spec, int(count), statistics)
-        yield AddAction(logged, int(size), part, int(time.time() * 1000), True, told)  # noqa: FBT003 - the library's signature
+        reported = _statistics_json(spec, int(count), statistics)
+        yield AddAction(logged, int(size), part, int(time.time() * 1000), True, reported)  # noqa: FBT003 - the library's signature
 
 
 def removed(spec: Table, file: DataFile) -> RemoveAction:
@@ -141,7 +141,7 @@ def removed(spec: Table, file: DataFile) -> RemoveAction:
     return RemoveAction(file.logged, True, int(time.time() * 1000), file.bytes, part)  # noqa: FBT003 - the library's signature
 
 
-def _told(spec: Table, count: int, statistics: Mapping[str, Mapping[str, Any]]) -> str:
+def _statistics_json(spec: Table, count: int, statistics: Mapping[str, Mapping[str, Any]]) -> str:
     """What the log says of a file, so that readers who look for a game or a run can pass over it."""
     numbers = {column.name for column in spec.columns if column.python_type is int}
     ends: dict[str, dict[str, object]] = {"min": {}, "max": {}}

@@ -116,8 +116,8 @@ def test_asympuzl_rules_take_facts_whoever_read_them(store: Store) -> None:
     model = reader_named("llm:openai/stub")
     read: dict[tuple[str, int, int], tuple[ClaimView, ...]] = {}
     for text in texts(store, "benchmark = 'asympuzl'"):
-        rows = rows_of(text.family.module.read(text.game, text.turn, text.said), text.place, model.name)
-        read[text.game.episode_id, text.turn, text.said.seq] = tuple(
+        rows = rows_of(text.family.module.read(text.game, text.turn, text.message), text.place, model.name)
+        read[text.game.episode_id, text.turn, text.message.seq] = tuple(
             ClaimView(row.kind, orjson.loads(row.claim), row.words, None, None, row.certain, row.reason) for row in rows
         )
     checked = 0
