@@ -30,7 +30,7 @@ WINDOW_TOKENS: Final = 4000
 """Tokens, estimated, of evidence that grows with a conversation, unless a rubric states another number."""
 
 ANY_BENCHMARK = "any"
-"""Stands for all benchmarks in a rubric's `benchmarks`."""
+"""Means all benchmarks in a rubric's `benchmarks`."""
 
 PROBE = "probe:"
 """Begins the name of the variant under which perturbed units are judged (`judges.evidence.perturbations`)."""
@@ -55,7 +55,7 @@ class Question(_Part):
 
     ask: _Text
     na_when: _Text | None = None
-    """When the question does not apply; None: it always applies, and N/A is no possible answer."""
+    """When the question does not apply; None: it always applies, and N/A is not a possible answer."""
     na_if: _Names = ()
     """Conditions under which the log itself shows that it does not apply (`judges.evidence.pieces`): no judge is asked then."""
     examples: dict[str, _Text] = {}
@@ -65,7 +65,7 @@ class Question(_Part):
     also_shows: _Names = ()
     """Pieces that this question needs beyond the rubric's: it is then asked in a call of its own."""
     fault: bool = False
-    """Whether a high score says that something went wrong, as of a question that asks for a failure; it changes no prompt and no hash."""
+    """Whether a high score states that something went wrong, as of a question that asks for a failure; it changes no prompt and no hash."""
     _id: str = PrivateAttr("")
     _answers: tuple[str, ...] = PrivateAttr(())
 
@@ -80,7 +80,7 @@ class Question(_Part):
         return self._answers
 
     def settle(self, name: str, answers: tuple[str, ...]) -> None:
-        """What a question takes from the rubric that it stands in; the rubric alone says it, once."""
+        """What a question takes from the rubric that it is in; the rubric alone states it, once."""
         self._id, self._answers = name, answers
 
 
@@ -163,7 +163,7 @@ class Rubric(_Part):
     choice: Literal["one", "several"] = "one"
     """Whether a question takes one of its answers or any number of them."""
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
-    """How often each unit is asked unless the caller says otherwise."""
+    """How often each unit is asked unless the caller states otherwise."""
     instructions: _Text
     questions: Annotated[dict[_QuestionId, Question], Field(min_length=1)]
     """By id."""
@@ -313,7 +313,7 @@ def _demonstration_content(case: Demonstration, questions: Collection[str]) -> d
 
 
 EXAMPLE: Final = "<<example: {}>>"
-"""How a prompt writes an example: nobody who answers would write these marks."""
+"""How a prompt writes an example: no one who answers would write these marks."""
 _EXAMPLE_MARK: Final = re.compile(r"<<\s*example\b", re.IGNORECASE)
 
 
@@ -368,14 +368,14 @@ _AROUND: Final = " \t\r\n\"'`.,;:!()[]{}“”«»"
 _MARKED: Final = re.compile(r"(\*+)(.+)\1", re.DOTALL)
 """Markdown's emphasis; a star on one side alone can be part of the answer."""
 _INSIDE: Final = re.compile(r"(?<=[^\W\d_])[\s_/.-]+(?=[^\W\d_])")
-"""What only holds words apart. Beside digits, or at an end, a sign can be all that tells answers apart: -1, A+, <."""
+"""What only holds words apart. Next to digits, or at an end, a sign can be all that tells answers apart: -1, A+, <."""
 
 
 _STATED: Final = re.compile(
     r"\b(?:answer|verdict)\b\W{0,3}(?:(?:is|would be|should be|must be|:)\W{0,4})(\w+)\b(?=\W{0,3}(?:$|[.,;:!?)]|because\b|since\b|as\b))",
     re.IGNORECASE,
 )
-"""`the answer is no`, `Answer: "yes".`: what is stated stands at the end of a clause, so that `is no longer` does not count."""
+"""`the answer is no`, `Answer: "yes".`: what is stated is at the end of a clause, so that `is no longer` does not count."""
 _BEGINS: Final = re.compile(r"\W*(yes|no)\s*[,.:;!\u2013\u2014-]", re.IGNORECASE)
 
 
@@ -393,7 +393,7 @@ def answer_model(group: Group) -> type[BaseModel]:
     """A model with one field a question, each with a reason and, after it, one of the question's answers.
 
     An answer that is written exactly so is taken as it is. Others are read loosely (`loosely`: N/A as na, "Too loud." as too_loud), because
-    the judges of the published code write them in several ways; what fits no answer, or more than one, is no answer. Nor is a reply that
+    the judges of the published code write them in several ways; what fits no answer, or more than one, is none. Nor is a reply that
     repeats a question or an example, in whatever part of it (`judges.rubric`).
     """
     kinds: dict[tuple[str, ...], type[BaseModel]] = {}
@@ -437,7 +437,7 @@ def _agreeing(answers: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def _reader(answers: Sequence[str]) -> Callable[[Any], Any]:
-    """What a model wrote -> the answer it stands for, or itself if that is none or not clear."""
+    """What a model wrote -> the answer it means, or itself if that is none or not clear."""
     meant: dict[str, set[str]] = {}
     for answer in answers:
         meant.setdefault(loosely(answer), set()).add(answer)
@@ -454,7 +454,7 @@ def _reader(answers: Sequence[str]) -> Callable[[Any], Any]:
 def loosely(answer: str) -> str:
     """The answer without what writers vary: case, quotes and stops around it, and what holds its words apart (`Too-Loud.`, too_loud).
 
-    Two answers of a rubric that read the same cannot be told apart; `cotrace rubric check` refuses them. Empty only for blank text.
+    Two answers of a rubric that read the same cannot be distinguished; `cotrace rubric check` refuses them. Empty only for blank text.
     """
     plain = _MARKED.sub(r"\2", answer.strip().casefold())
     return _INSIDE.sub("", plain.strip(_AROUND)) or plain
@@ -472,7 +472,7 @@ def given(group: Group, answers: BaseModel) -> list[Given]:
 
 
 def contradicts(reason: str, answer: str, answers: Sequence[str]) -> bool:
-    """Whether a reason states another answer in so many words: it is nothing but that, begins with `No,`, or says what the answer is.
+    """Whether a reason states another answer in so many words: it is nothing but that, begins with `No,`, or states what the answer is.
 
     Args:
         reason: of the judge.

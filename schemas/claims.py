@@ -1,6 +1,6 @@
 """What a text claims, as data: typed records of a family's own, written as JSON objects and read back.
 
-A family's claim types are frozen dataclasses; the kind is the class name in lower case. `words`, the words a claim stands on, is kept apart
+A family's claim types are frozen dataclasses; the kind is the class name in lower case. `words`, the words of a claim, is stored separately
 (column `claims.words`).
 """
 
@@ -30,7 +30,7 @@ def kind_of(claim_type: type) -> str:
 
 
 def written(claim: object) -> dict[str, Any]:
-    """A claim as a JSON object: its kind and every field that says something."""
+    """A claim as a JSON object: its kind and every field that states something."""
     messages = {
         field.name: getattr(claim, field.name)
         for field in fields(claim)  # type: ignore[arg-type]  # claims are dataclasses

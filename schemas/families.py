@@ -1,9 +1,9 @@
-"""The game families: the one list of them, and how a room finds what a family brings to it.
+"""The game families: the one list of them, and how a package finds what a family brings to it.
 
-A family is an entry of `FAMILIES`, and modules of agreed names in the rooms: `<room>.<family>.<module>`, `games.craft.game` for one. What
-is absent is absent; docs/families.md lists, for each family, what it brings and what it lacks. Another distribution adds a family
-through the entry point group `cotrace.families`: its value is a `Family` whose `package` holds the same folders, so that
-`<package>.games.experiment` stands for `games.<family>.experiment`.
+A family is an entry of `FAMILIES`, and modules of agreed names in the packages: `<package>.<family>.<module>`, such as
+`games.craft.game`. docs/families.md lists, for each family, what it brings and what it lacks. Another distribution adds a family through
+the entry point group `cotrace.families`: its value is a `Family` whose `package` holds the same folders, so that
+`<package>.games.experiment` means `games.<family>.experiment`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Family:
     plays: dict[str, str]
     """Verb of `cotrace play` -> one line of help."""
     examples: tuple[str, ...] = ()
-    """Of each verb one: what stands behind `cotrace play`."""
+    """Of each verb one: what is behind `cotrace play`."""
     package: str = ""
-    """Where its modules lie, of a family from another distribution; empty: in the rooms."""
+    """Where its modules lie, of a family from another distribution; empty: in our packages."""
 
     def path(self, room: str, name: str) -> str:
         """The dotted path of one of its modules."""
@@ -158,7 +158,7 @@ MODULES: tuple[tuple[str, str, str], ...] = (
     ("dashboards", "board", "draws its states"),
     ("dashboards", "page", "a page of its own"),
 )
-"""Room, module and what it is for: what a family can bring."""
+"""Package, module and what it is for: what a family can bring."""
 
 
 @cache

@@ -1,6 +1,6 @@
 """cotrace's own game log, version 1: JSON Lines, one file a game, one line flushed at a time.
 
-The first line says what is played, then comes one line a turn, the last line says how it ended and is
+The first line states what is played, then comes one line a turn, the last line states how it ended and is
 missing while the game runs. docs/formats/cotrace_log.md describes every field. Nothing here knows a benchmark. What has a default may be
 left out of a log: it is then not known. `schemas.game_log` writes such logs for anybody's game.
 """
@@ -22,7 +22,7 @@ STOPPED: Final = "stopped"
 """`End.stop_reason` of a game that was played for some turns alone, though it could have gone on: it has no success and no score."""
 
 FileState = Literal["absent", "cut", "complete", "other"]
-"""``cut``: the game broke off. ``other``: the file holds something else."""
+"""``cut``: the game was truncated. ``other``: the file holds something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class UtteranceEntry:
     claims: Sequence[Mapping[str, Any]] | None = None
     """What the author knows the text to claim (`schemas.claims`); None: not known, empty: nothing.
 
-    The first may be `{"kind": "read", "kinds": [...]}`: only claims of these kinds are all told.
+    The first may be `{"kind": "read", "kinds": [...]}`: only claims of these kinds are all reported.
     """
 
 
@@ -102,7 +102,7 @@ class ActionEntry:
     error_text: str | None = None
     undoes: bool = False
     read: Read | None = None
-    """How the reply was read that it comes from (`schemas.replies.READS`); None: not known, or nobody replied."""
+    """How the reply was read that it comes from (`schemas.replies.READS`); None: not known, or no one replied."""
     used: str | None = None
     """The part of the reply that was read, where that is not the whole of it."""
 

@@ -137,7 +137,7 @@ class GameLog:
             failures: objects with ``taxonomy``, ``category``, ``agent``, ``evidence``.
             metrics: further numbers by name.
             goal_reached: the goal was reached on this turn.
-            error: what broke the turn.
+            error: what ended the turn.
 
         Raises:
             UsageError: an entry has an unknown field or agent, or lacks one that it needs; a value cannot be logged; the game has
@@ -191,7 +191,7 @@ class GameLog:
             score: the game's main number; None: 1 or 0 by success, where that is known.
             reason: why it ended.
             metrics: further numbers of the game by name.
-            error: what broke the game.
+            error: what ended the game.
 
         Raises:
             UsageError: success is neither True, False nor None, another value cannot be logged, or the game has ended.

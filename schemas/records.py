@@ -3,7 +3,7 @@
 A table is a ``NamedTuple``; a column is a field whose ``Annotated`` metadata carries what its type does not say. The DDL, the Arrow and
 Pandera schemas (`schemas.tables`) and the reference page (`docs/tables.md`) are all made from these classes.
 
-JSON columns hold text (type `Json`). A column whose type admits ``None`` says in its description what null means.
+JSON columns hold text (type `Json`). A column whose type admits ``None`` describes what null means.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Col(NamedTuple):
     key: bool = False
     """Whether the column is part of what identifies a row."""
     least: float | None = None
-    """The smallest value; None: what `unit` says (docs/tables.md)."""
+    """The smallest value; None: as `unit` implies (docs/tables.md)."""
     one_of: tuple[str, ...] = ()
     """All values there are; empty: any."""
     matches: str = ""
@@ -300,7 +300,7 @@ class TurnMetric(NamedTuple):
 
 
 class TurnValue(NamedTuple):
-    """What a turn cost, by one measure."""
+    """The regret of a turn, by one measure."""
 
     episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
@@ -331,7 +331,7 @@ class TurnValue(NamedTuple):
 
 
 class Attribution(NamedTuple):
-    """A part of what a turn cost, or a fault without consequence, and the broken link that it is put down to."""
+    """A part of a turn's regret, or a fault without consequence, and the failure point that it is put down to."""
 
     episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]

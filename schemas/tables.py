@@ -88,7 +88,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def ddl(self) -> str:
-        """`CREATE TABLE`, with every description kept as a comment in the store itself.
+        """`CREATE TABLE`, with every description retained as a comment in the store itself.
 
         Keys are not declared to DuckDB: an index on the large tables would cost more than the load itself, and
         uniqueness is held by replacing whole episodes inside one transaction.

@@ -2,8 +2,8 @@
 
 What a turn had to bring about is a list of positions: that both hypotheses are right at its end or, while A cannot conclude a color, that
 it can. Each position that is missing has its causes: the agent was informed of it, or knew by feedback or its own clues, and did not set it
-right; its partner did not tell it, or told it wrong; the harness lost an answer. Several causes share a position, since no single repair is
-enough, and positions share the cost. Where a message that bears on a position was not understood, no agent is at fault for it.
+right; its partner did not report it, or reported it wrong; the harness lost an answer. Several causes share a position, since no single
+repair is enough, and positions share the cost. Where a message that bears on a position was not understood, no agent is at fault for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from judges.evidence.transcript import Transcript
 
 
 def facts_and_answers(game: Transcript) -> Iterator[Follow]:
-    """Each fact when it is first told, and whether the partner's next answer has it: B's of the same turn, A's of the next one."""
+    """Each fact when it is first reported, and whether the partner's next answer has it: B's of the same turn, A's of the next one."""
     history = history_of(game)
     for agent in AGENTS:
         known: set[object] = set()
@@ -224,7 +224,7 @@ def _knew(turn: _Turn, agent: Agent, position: int) -> str:
 
 
 def _is_informed(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> bool:
-    """Whether the partner's messages told an agent what it lacks of a position, and nothing else of it."""
+    """Whether the partner's messages informed an agent of what it lacks of a position, and nothing else of it."""
     belongs, facts = turn.puzzle.truth[position - 1], [turn.facts(message) for message in heard]
     if agent == "B":
         return {shape for found in facts for place, shape in found.order if place == position} == {belongs.shape}

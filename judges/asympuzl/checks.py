@@ -105,7 +105,7 @@ def _request(action: ActionView) -> RequestedAction:
 
 
 _Absence = Callable[[Sequence[DoneTurn], Puzzle], Decision]
-"""What can be said where the rule did not find the label."""
+"""What can be stated where the rule did not find the label."""
 
 _PLACE_WORDS: Final = re.compile(
     r"\d|\b(?:first|second|third|fourth|fifth|sixth|last|order\w*|positions?|sequence|left|right)\b", re.IGNORECASE

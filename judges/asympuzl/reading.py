@@ -24,7 +24,7 @@ _ABOUT: Final = {
 }
 
 INSTRUCTIONS: Final = str(_PROMPT["instructions"])
-"""What a model is told of the game, whoever speaks."""
+"""What a model receives about the game, whoever speaks."""
 
 FORM: Final = str(_PROMPT["form"])
 """What it is shown of the form, after the text."""

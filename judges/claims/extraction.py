@@ -156,14 +156,14 @@ def _place(words: str, text: str) -> tuple[int | None, int | None]:
 
 
 READ: Final = "read"
-"""Kind of the row that says that a reader has read a text."""
+"""Kind of the row that records that a reader has read a text."""
 
 UNREAD: Final = "unread"
 """Kind of the rows of what it did not understand."""
 
 
 class TextPlace(NamedTuple):
-    """Where a text stands."""
+    """Where a text is."""
 
     episode_id: str
     turn: int
@@ -171,7 +171,7 @@ class TextPlace(NamedTuple):
 
 
 def rows_of(read: Read[object], place: TextPlace, reader: str, prompt_hash: str | None = None) -> Iterator[Claim]:
-    """The rows of a reading: first the one that says who read the text."""
+    """The rows of a reading: first the one that records who read the text."""
     reply = place.message
     views = [
         ClaimView(READ, {"kind": READ}, None, None, None, certain=True, reason=None),

@@ -63,7 +63,7 @@ def read_texts(request: ReadingRequest, store: Store, on_progress: Callable[[int
     Raises:
         HopelessError: no request can succeed.
         StoreError: the store or the journal cannot be read or written.
-        UsageError: the condition is no SQL, a limit needs a price that is not known, or the same model is reading for this store
+        UsageError: the condition is not SQL, a limit needs a price that is not known, or the same model is reading for this store
             already, perhaps in a batch.
     """
     store.update()
@@ -250,7 +250,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
     Raises:
         CotraceError: the provider does not take the batch.
         StoreError: the store cannot be read or written.
-        UsageError: the condition is no SQL, the provider has no batches, or a batch by the same reader is under way.
+        UsageError: the condition is not SQL, the provider has no batches, or a batch by the same reader is under way.
     """
     store.update()
     settings, price = request.settings, price_of(request.settings, request.prices)
@@ -347,7 +347,7 @@ def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the condition is no SQL, or the file cannot be written.
+        UsageError: the condition is not SQL, or the file cannot be written.
     """
     questions = open_texts(request, store).questions
     try:
@@ -426,7 +426,7 @@ def filled_form(reply: object, form: type[BaseModel]) -> BaseModel:
     """The form that a reply fills in; a claim that does not fit the form counts as not understood.
 
     Raises:
-        ValueError: it is no object with a list of claims.
+        ValueError: it is not an object with a list of claims.
     """
     message = orjson.loads(reply) if isinstance(reply, str) else reply
     if not isinstance(message, dict) or not isinstance(message.get("claims"), list):
@@ -445,7 +445,7 @@ def filled_form(reply: object, form: type[BaseModel]) -> BaseModel:
 
 
 def _without_nulls(value: Any) -> Any:
-    """The value without fields that hold null: nothing is said in them."""
+    """The value without fields that hold null: they state nothing."""
     if isinstance(value, dict):
         return {name: _without_nulls(part) for name, part in value.items() if part is not None}
     return [_without_nulls(part) for part in value] if isinstance(value, list) else value

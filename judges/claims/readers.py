@@ -23,7 +23,7 @@ from schemas.families import module, modules
 from schemas.store.store import Store
 
 _MANNER = ("first", "stated", "words")
-"""What may differ between two readings of the same claim: how it was told, not what."""
+"""What may differ between two readings of the same claim: its wording, not its content."""
 
 
 def agreed(rules: Read[Any], model: Read[Any], names: tuple[str, str], weak: Collection[tuple[str, str, Any]] = ()) -> Read[Any]:
@@ -87,7 +87,7 @@ def _joined(rules: Any, model: Any, weak: Collection[tuple[str, str, Any]]) -> A
 
 
 def _is_weak(claim: object, weak: Collection[tuple[str, str, Any]]) -> bool:
-    """Whether a claim says nothing that another could contradict."""
+    """Whether a claim states nothing that another could contradict."""
     return any((kind_of(type(claim)), field.name, getattr(claim, field.name)) in weak for field in fields(claim))  # type: ignore[arg-type]
 
 
@@ -97,7 +97,7 @@ def same_claim(one: object, other: object) -> bool:
 
 
 def stated_fields(claim: object) -> dict[str, Any]:
-    """What a claim says: each field that says something, without how it was told."""
+    """What a claim states: each field that has a value, without its wording."""
     reply = written(claim)
     reported = ((name, value) for name, value in reply.items() if name not in _MANNER and name != "kind")
     return {name: tuple(sorted(value)) if isinstance(value, tuple | list) else value for name, value in reported}
@@ -150,7 +150,7 @@ WHOLE = "(whole)"
 """Instead of a field: the claim with all its fields."""
 
 TEXT = "(text)"
-"""Instead of a kind: all claims of the text, where the reader says that it has understood all of it."""
+"""Instead of a kind: all claims of the text, where the reader states that it has understood all of it."""
 
 
 class Count(NamedTuple):
@@ -198,7 +198,7 @@ def first_counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
 
 
 def _first(claims: Sequence[Any]) -> dict[str, Any]:
-    """The fields of the claim that is said to be first; of the first in the text, if none is."""
+    """The fields of the claim that is marked as first; of the first in the text, if none is."""
     asking = [claim for claim in claims if hasattr(claim, "first")]
     chosen = next((claim for claim in asking if claim.first), asking[0] if asking else None)
     return {} if chosen is None else stated_fields(chosen)
@@ -277,7 +277,7 @@ class FamilyMessages(Protocol):
 
     @property
     def annotated_messages(self) -> Callable[[Path, Path], AnnotatedMessages]:
-        """The messages of a file and what another says that they claim. Raises UsageError."""
+        """The messages of a file and their claims by another file. Raises UsageError."""
         ...
 
     @property

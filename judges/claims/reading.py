@@ -1,9 +1,9 @@
-"""What one text was read to say, and the only ways in which a check can ask for it.
+"""What one text was read to state, and the only ways in which a check can ask for it.
 
-A check never sees a text, nor a list of claims that it could find empty. It asks `Reading.find` or `Reading.whole`, and the answers keep
-apart what a careless check would mix up: that something is claimed (`Shown`), that it is not claimed (`Absent`), and that this cannot be
-told (`Open`), because a clause of the text was not understood. An answer that rests on something *not* being said can only be built on
-`Absent` or on a whole reading, and neither is ever given for a text with a clause that might have said it.
+A check never sees a text, nor a list of claims that it could find empty. It asks `Reading.find` or `Reading.whole`. The answers distinguish
+that something is claimed (`Shown`), that it is not claimed (`Absent`), and that this is unknown (`Open`), because a clause of the text was
+not understood. A conclusion from something *not* being claimed needs `Absent` or a whole reading, and neither is ever given for a text with
+a clause that might have made the claim.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Unread(NamedTuple):
 
 
 class ReadClaim(NamedTuple, Generic[Claim_co]):
-    """A claim with where it stands."""
+    """A claim with its place in the text."""
 
     claim: Claim_co
     start: int | None
@@ -55,7 +55,7 @@ class Read(NamedTuple, Generic[Claim_co]):
 
 
 class _Finding:
-    """What came of looking for a claim: to be told apart with ``match``, never by truth."""
+    """What came of looking for a claim: to be distinguished with ``match``, never by truth."""
 
     __slots__ = ()
 
@@ -83,7 +83,7 @@ class Absent(_Finding):
 
 @dataclass(frozen=True, slots=True)
 class Open(_Finding):
-    """Whether such a claim is made cannot be told."""
+    """Whether such a claim is made cannot be determined."""
 
     why: str
 

@@ -42,7 +42,7 @@ class FamilyReading(NamedTuple):
 
     @property
     def instructions(self) -> str:
-        """What a model is told of the game, whoever speaks."""
+        """What a model receives about the game, whoever speaks."""
         return str(self.module.INSTRUCTIONS)
 
     @property
@@ -60,7 +60,7 @@ class FamilyReading(NamedTuple):
         return bool(self.module.reads(message))
 
     def frame(self, game: Transcript, turn: int, message: UtteranceView) -> Frame:
-        """What its words refer to: all that a model is told of the speaker."""
+        """What its words refer to: all that a model receives about the speaker."""
         return Frame.taken(self.module.frame(game, turn, message))
 
 
@@ -74,7 +74,7 @@ class Text(NamedTuple):
 
     @property
     def place(self) -> TextPlace:
-        """Where it stands."""
+        """Where it is."""
         return TextPlace(self.game.episode_id, self.turn, self.message)
 
     @property
@@ -104,7 +104,7 @@ def texts(
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the condition is no SQL.
+        UsageError: the condition is not SQL.
     """
     selection = games_where(store, where, benchmarks)
     for game in load(store, list(selection), reader):
@@ -122,7 +122,7 @@ def stored_claims(store: Store, reader: Reader, where: str | None) -> pl.DataFra
 
     Raises:
         StoreError: the store cannot be read or written.
-        UsageError: the condition is no SQL.
+        UsageError: the condition is not SQL.
     """
     import polars as pl
 
@@ -143,7 +143,7 @@ def _rows(store: Store, reader: Reader, where: str | None) -> Iterator[Claim]:
 
 
 def put(store: Store, reader: str, rows: Sequence[Claim], calls: Sequence[Call] = ()) -> None:
-    """Write a reader's claims of some texts in place of what it had said of them, and what was asked for them.
+    """Write a reader's claims of some texts in place of its earlier ones, and the calls made for them.
 
     Raises:
         StoreError: the store cannot be written.
@@ -224,7 +224,7 @@ class ReadingPlan(NamedTuple):
 
 @dataclass(slots=True)
 class ReadingQuestion:
-    """One prompt, and the texts that it stands for."""
+    """One prompt, and the texts that it asks about."""
 
     family: FamilyReading
     text: str
@@ -252,7 +252,7 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the condition is no SQL.
+        UsageError: the condition is not SQL.
     """
     questions: dict[str, ReadingQuestion] = {}
     count = before = 0
@@ -280,7 +280,7 @@ def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the condition is no SQL, or a price file is malformed.
+        UsageError: the condition is not SQL, or a price file is malformed.
     """
     questions, count, before = open_texts(request, store)
     price = price_of(request.settings, request.prices)
@@ -295,7 +295,7 @@ def _tokens(questions: Iterable[ReadingQuestion]) -> tuple[int, int]:
 
 
 class PromptFile(BaseModel):
-    """What stands in the file."""
+    """What is in the file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -308,7 +308,7 @@ def prompt_in(path: Path | None) -> PromptParts:
     """The prompt of a file; None: the one that is built in.
 
     Raises:
-        UsageError: the file cannot be read, or is no such prompt.
+        UsageError: the file cannot be read, or is not such a prompt.
     """
     if path is None:
         return PromptParts()

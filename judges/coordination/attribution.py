@@ -1,14 +1,14 @@
-"""Whose cost a turn of an LLM-Coordination game was: CollabCapture, CollabEscape and Hanabi.
+"""Attribution of the regret of a turn of LLM-Coordination: CollabCapture, CollabEscape and Hanabi.
 
-In the two games of rooms both players see everything and act at once. A player whose action is part of a best joint choice is not at
-fault; where both did their parts of different ones, the cost is nobody's (`conflict`). The others' actions are replaced by their best
-ones, with the partner's as it was; what only both together could have kept is nobody's. In Hanabi the acting player is held against what
-hints and counting told it, of the card that it used and of the others that it held. A partner that saw a card without any hint, had a
-hint to give while it was held and did nothing as good with it, shares the fault (`not_said`); the fault is the partner's alone where the
+In CollabCapture and CollabEscape both players see everything and act at once. A player whose action is part of a best joint choice is not
+at fault; where both did their parts of different ones, no one is at fault (`conflict`). Else each action is replaced by its best one, with
+the partner's as it was; for what only both together could have retained, no one is at fault. In Hanabi the acting player is compared with
+what it knew by hints and counting, of the card that it used and of the others that it held. A partner that saw a card without any hint, had
+a hint to give while it was held and did nothing as good with it, shares the fault (`not_said`); the fault is the partner's alone where the
 card was the one without a hint that the player held longest, and the partner's turn just before was such a turn. A card that the partner
 had just pointed at and that does not fit is shared, too (`said_unclear`).
 
-An action that the harness chose, because the reply named none of the list, is no judgement of the player. The cost is its `format` where
+An action that the harness chose, because the reply named none of the list, is not a judgement of the player. The cost is its `format` where
 the reply was unreadable, and the harness's (`harness`) where the published one took the most similar action.
 """
 
@@ -69,7 +69,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 
 
 def _joined(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings of one turn that are nobody's for the same reason, as where the harness misread both players, as one."""
+    """Findings of one turn in which no one is at fault for the same reason, as where the harness misread both players, as one."""
     joined: dict[tuple[int, str | None, str], Finding] = {}
     for found in findings:
         key = (found.turn, found.agent, found.link)

@@ -70,7 +70,7 @@ def _next(layout: Layout, cook: Cook, verb: str) -> Spot:
 
 
 def _steps(layout: Layout, state: KitchenState, who: int, blocked: Spot, target: Spot) -> int | None:
-    """Steps of a cook to a tile beside a place while the other one stands on a tile; None where there is no way."""
+    """Steps of a cook to a tile next to a place while the other one is on a tile; None where there is no way."""
     cooks = list(state.cooks)
     cooks[1 - who] = cooks[1 - who]._replace(spot=blocked)
     reach = distances(layout, KitchenState(tuple(cooks), state.objects), who, around_partner=True)
@@ -137,7 +137,7 @@ _FORWARD: Final = {
     "abandon": "no",
     "deadly": "no",
 }
-"""Category of a move -> whether it brings the team nearer to its goal; others cannot be told by one move."""
+"""Category of a move -> whether it brings the team nearer to its goal; others cannot be determined by one move."""
 
 _WAYS: Final = {"overcooked": kitchen_way, "collab_capture": capture_way}
 """Games with ways that can be blocked: by standing in them, by shutting doors."""

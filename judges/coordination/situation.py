@@ -44,7 +44,7 @@ def harness_choice(turn: TurnView, player: str) -> tuple[str, str] | None:
 
 
 def clued_cards(game: Transcript, turn: int) -> tuple[int, ...]:
-    """Hanabi: cards of the acting player that its partner's move just before told something new about."""
+    """Hanabi: cards of the acting player that its partner's move just before reported something new about."""
     if turn == 1:
         return ()
     before = game.turn(turn - 1)
@@ -59,12 +59,12 @@ def hinted_cards(game: Transcript, turn: int) -> frozenset[int]:
 
 
 def hand_index(turn: TurnView, player: Player) -> int:
-    """Place of a player's hand in `hanabi_state`: the acting one sits at 0."""
+    """Place of a player's hand in `hanabi_state`: the acting one has index 0."""
     return 0 if turn.state_before.get("player") == player else 1
 
 
 def hanabi_state(turn: TurnView) -> HanabiState:
-    """The table before a turn, the acting player at seat 0."""
+    """The table before a turn, the acting player first."""
     state = turn.state_before
     first = state["player"]
     second = next(player for player in PLAYERS if player != first)
@@ -100,7 +100,7 @@ def kitchen_state(turn: TurnView) -> tuple[Layout, KitchenState]:
 
 
 def cookers_of(turn: TurnView) -> dict[str, Item | None]:
-    """What is in each cooker before a tick, or before a decision of a player's own file, which says of a soup only whether it is cooked."""
+    """What is in each cooker before a tick, or before a decision in a player's own file, which has only whether a soup is cooked."""
     reported = turn.state_before.get("cookers")
     if reported is None:
         return cookers(*kitchen_state(turn))
@@ -129,7 +129,7 @@ def lying_at(turn: TurnView, name: str) -> str | None:
 
 
 def _thing(words: str) -> str:
-    """A player's own file says `plate`, `soup in plate`, `empty`."""
+    """A player's own file states `plate`, `soup in plate`, `empty`."""
     if "soup" in words:
         return "soup"
     return {"plate": "dish", "empty": "nothing"}.get(words, words)
@@ -204,7 +204,7 @@ _Form = tuple[re.Pattern[str], Callable[[re.Match[str]], bool | None]]
 
 
 def _hanabi_forms(turn: TurnView, player: Player) -> Sequence[_Form]:
-    """The forms for the player whose turn it is; nobody sees the own cards, so of them only what hints and open cards allow is checked."""
+    """The forms for the player whose turn it is; no one sees the own cards, so of them only what hints and open cards allow is checked."""
     state, partner = hanabi_state(turn), partner_of(player)
 
     def card(match: re.Match[str]) -> bool | None:
@@ -447,7 +447,7 @@ def claims(game: str, turn: TurnView, player: Player, text: str) -> list[Stateme
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Sentences without the chosen action, each up to its first word that says it is no statement of fact."""
+    """Sentences without the chosen action, each up to its first word that makes it no statement of fact."""
     for sentence in _SENTENCE.split(text):
         if _ACTION.match(sentence) or sentence.rstrip().endswith("?"):
             continue

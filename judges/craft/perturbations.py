@@ -151,7 +151,7 @@ def _is_clean(request: Request, game: PreparedGame, turn: Turn, director: Direct
 
 
 def _fits_thought(request: Request, utterance: UtteranceView, turn: Turn, director: Director) -> bool:
-    """A public message is clean if it says what the reasoning, where there is one that can be read, came to."""
+    """A public message is clean if it states what the reasoning, where there is one that can be read, came to."""
     meant_by = (thought for thought, message in turn.spoken(director) if message is not None and message.seq == utterance.seq)
     thought = next(meant_by, None)
     meant = None if thought is None else thought.only()
@@ -201,7 +201,7 @@ def _asks_again(asked: tuple[Request, ...], action: ActionView, earlier: Turn) -
 
 
 def _sentence(action: ActionView, game: PreparedGame, turn: Turn, director: Director) -> str | None:
-    """A request for the small block that this action has put where it still stands and belongs."""
+    """A request for the small block that this action has put where it is still in its right place."""
     block, cell, layer = (action.arguments.get(name) for name in ("block", "position", "layer"))
     if not action.accepted or action.verb != "place" or cell not in WALLS[director] or not isinstance(layer, int):
         return None

@@ -70,7 +70,7 @@ def _turn_setting(context: UnitContext) -> list[Entry]:
 
 
 def _target_view(context: UnitContext) -> list[Entry]:
-    """The view at face value: its first entry is what the director was told about the first cell of its wall, mirrored or not."""
+    """The view at face value: its first entry is what the director was shown for the first cell of its wall, mirrored or not."""
     view = _private_view(context)
     wall = _wall(context)
     if view is None or not wall:

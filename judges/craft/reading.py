@@ -78,7 +78,7 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
     Args:
         read: what the model wrote down.
         text: that it read.
-        speaker: whose seat and wall its words refer to.
+        speaker: whose side and wall its words refer to.
         board: before the builder's move.
     """
     reported = [one for each in read.claims for one in _counted(_understood(each, read.unread))]
@@ -123,7 +123,7 @@ def _understood(claimed: ReadClaim[CraftClaim], unread: Iterable[Unread]) -> Rea
 
 
 def _unsure(claimed: ReadClaim[CraftClaim], all_claimed: Iterable[ReadClaim[CraftClaim]], board: Board) -> str | None:
-    """Why a request that was understood may ask for nothing now: a condition, or the same text says that the block is there, and it is."""
+    """Why a request that was understood may ask for nothing now: a condition, or the text states that the block is there, and it is."""
     claim = claimed.claim
     if not isinstance(claim, Request) or not claimed.certain or claim.retracted:
         return None
@@ -175,7 +175,7 @@ def _placed(reported: Sequence[ReadClaim[CraftClaim]], speaker: Director, board:
 
 
 def _placed_by_its_words(claim: Request | Remark) -> bool:
-    """Whether the text gives all cells itself, so that a block beside them that cannot be found changes nothing."""
+    """Whether the text gives all cells itself, so that a block next to them that cannot be found changes nothing."""
     return claim.one_block and {relation.how for relation in claim.relations} <= _ADJACENT
 
 
@@ -259,7 +259,7 @@ def _parts(claim: Request | Remark, cells: tuple[Cell, ...], speaker: Director) 
 
 
 def _neighbours(claim: Request | Remark, relation: Relation, other: _Spot, speaker: Director, board: Board) -> Iterator[tuple[Cell, ...]]:
-    """Cells beside a block on the speaker's wall; of two sides the one where the block could go."""
+    """Cells next to a block on the speaker's wall; of two sides the one where the block could go."""
     wall = WALLS[speaker]
     at = [wall.index(cell) for cell in other.cells if cell in wall]
     if not at:
@@ -276,7 +276,7 @@ def _neighbours(claim: Request | Remark, relation: Relation, other: _Spot, speak
 def _others(
     claim: Request | Remark, relation: Relation, asked: Sequence[Standing], speaker: Director, board: Board
 ) -> Sequence[Sequence[Standing]]:
-    """The blocks that a relation may speak of, each time exactly as many as it says; empty if that is not settled.
+    """The blocks that a relation may speak of, each time exactly as many as it names; empty if that is not settled.
 
     A text may see a block in a place where the board has none, and the board has such a block elsewhere: it may mean either.
     """
@@ -285,7 +285,7 @@ def _others(
     pools = (wanted, standing) if relation.asked else (standing, wanted)
     pool: Sequence[Standing] = next((pool for pool in pools if len(pool) >= relation.count), ())
     if not pool and relation.cells and relation.layer is not None:
-        reported = [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself says where it is
+        reported = [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself states where it is
         anywhere = replace(relation, cells=(), layer=None)
         if relation.asked or not any(_fits(anywhere, block, speaker) for block in blocks_of(board)):
             return [reported]
@@ -305,7 +305,7 @@ def _others(
 
 
 def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
-    """Whether a block is as a relation says; of a large one whose other cell is off the speaker's wall the end looks small."""
+    """Whether a block is as a relation states; of a large one whose other cell is off the speaker's wall the end looks small."""
     looks = "s" if len(set(block.cells) & set(WALLS[speaker])) == 1 else block.code[1:]
     cells, named = set(block.cells), set(relation.cells)
     return (
@@ -332,7 +332,7 @@ def _removal(claimed: ReadClaim[CraftClaim], speaker: Director, board: Board) ->
 
 
 def _named(written: Iterable[ReadClaim[CraftClaim]], placed: Iterable[ReadClaim[CraftClaim]]) -> Iterator[ReadClaim[CraftClaim]]:
-    """The cells that claims about blocks and views name, and those of the blocks beside which something is placed."""
+    """The cells that claims about blocks and views name, and those of the blocks next to which something is placed."""
     seen = {one.claim.cell for one in placed if isinstance(one.claim, Named)}
     for one in (*placed, *written):
         if isinstance(one.claim, Request | Remark | View) and one.certain:
@@ -344,7 +344,7 @@ def _named(written: Iterable[ReadClaim[CraftClaim]], placed: Iterable[ReadClaim[
 
 
 def _views(reported: Iterable[ReadClaim[CraftClaim]], text: str) -> Iterator[ReadClaim[CraftClaim]]:
-    """What claims about blocks say of who sees them, and that a text says "my" where nothing else is said."""
+    """Who sees blocks by the claims about them, and that a text has "my" where nothing else is stated."""
     found = [one for one in reported if isinstance(one.claim, Request | Remark) and one.claim.seen_by is not None]
     for one in found:
         claim = cast("Request | Remark", one.claim)
@@ -356,7 +356,7 @@ def _views(reported: Iterable[ReadClaim[CraftClaim]], text: str) -> Iterator[Rea
 
 
 def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
-    """Words of the game that no claim and no stretch that was not understood quotes, unless they repeat what a claim says.
+    """Words of the game that no claim and no stretch that was not understood quotes, unless they repeat what a claim states.
 
     A reader writes down each block once, so a second mention is quoted by no claim: claims speak of each colour and cell in it.
     """
@@ -398,7 +398,7 @@ _PROMPT: Final = packaged_yaml(__package__, "reading.yaml")
 _SIDE_NAMES: Final = ("left", "middle", "right")
 
 INSTRUCTIONS: Final = str(_PROMPT["instructions"])
-"""What a model is told of the game, whoever speaks."""
+"""What a model receives about the game, whoever speaks."""
 
 FORM: Final = str(_PROMPT["form"])
 """What it is shown of the form, after the text."""
@@ -447,7 +447,7 @@ def frame(game: Transcript, turn: int, message: UtteranceView) -> Frame:
     shown = Frame(_PROMPT["frame"], kind=kind, speaker=in_frame(message.agent), walls=walls)
     if _REFERS.isdisjoint(_WORD.findall(message.text.casefold())):
         return shown
-    blocks = "; ".join(map(str, blocks_of(board_of(game.turn(turn).state_before))))  # words of our own tables, whatever the log says
+    blocks = "; ".join(map(str, blocks_of(board_of(game.turn(turn).state_before))))  # words of our own tables, whatever the log states
     return Frame("{}\n\n{}", shown, Frame(_PROMPT["board"], blocks=Frame.own(blocks or "none, it is empty")))
 
 

@@ -178,7 +178,7 @@ def _observation(setting: Setting, table: Table, history: tuple[HistoryEntry, ..
 
 
 class FailurePoint(NamedTuple):
-    """What was wrong with a step by what its player knew: a broken link of that player."""
+    """What was wrong with a step by what its player knew: a failure point of that player."""
 
     link: Link
     evidence: str
@@ -309,7 +309,7 @@ def _not_seen(played: Played) -> tuple[Link, str]:
 
 
 def _lost(played: Played, lost: Lost) -> Iterator[Finding]:
-    """An answer that the harness lost: what a careful one would have kept is the harness's."""
+    """An answer that the harness lost: what a careful one would have retained is the harness's."""
     cost = max(lost.cost, 0.0)
     retained = min(_best(played, lost, played.careful).kept, cost)
     yield Finding(played.turn, None, "harness", retained, f"{played.agent}: {played.lost}, so nothing was done")
@@ -332,12 +332,12 @@ def _causes(played: Played, lost: Lost, broken: FailurePoint) -> Iterator[Cause]
 
 
 class _Best(NamedTuple):
-    """What a careful player would have kept."""
+    """What a careful player would have retained."""
 
     kept: float
     """Steps: the mean of several actions of which the player cannot know the best; 0 where all of them are guesses."""
     action: Action
-    """One of them, that keeps so much at least."""
+    """One of them, that retains so much at least."""
     alike: bool = True
     """Whether all of them keep so much."""
 

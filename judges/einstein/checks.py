@@ -36,7 +36,7 @@ def mentions(action: ActionView, block: object) -> bool:
 
 
 def held_items(turn: TurnView, agent: str) -> Sequence[str]:
-    """The items that an agent was given or told before a turn."""
+    """The items that an agent was given or received before a turn."""
     return tuple(map(str, _knowledge(turn, agent).get("items", ())))
 
 

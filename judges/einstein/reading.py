@@ -1,7 +1,7 @@
 """How texts of Einstein puzzles are read: where players think that objects belong, or that this is unknown.
 
 Clause by clause. A clause that names an object or a corner bin is a claim, or visibly none (a plan, a relation between objects, a place
-outside the corners, a question of the partner), or not understood; the last is told, so that nothing is called right by mistake.
+outside the corners, a question of the partner), or not understood; the last is recorded, so that nothing is called right by mistake.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _claim(clause: str, blocks: set[str], corners: set[Corner]) -> EinsteinClaim
 
 
 def _claims_nothing(clause: str, blocks: set[str], corners: set[Corner]) -> bool:
-    """Whether a clause says of no object to which corner it belongs, nor that this is unknown."""
+    """Whether a clause assigns no object to a corner, nor that this is unknown."""
     if _PARTNER_ASKS.match(clause) or (_PLAN.match(clause) and not _MIND.search(clause)):
         return True
     if not blocks:
@@ -141,14 +141,14 @@ def _claims_nothing(clause: str, blocks: set[str], corners: set[Corner]) -> bool
 _PROMPT: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 
 INSTRUCTIONS: Final = str(_PROMPT["instructions"])
-"""What a model is told of the game, whoever speaks."""
+"""What a model receives about the game, whoever speaks."""
 
 FORM: Final = str(_PROMPT["form"])
 """What it is shown of the form, after the text."""
 
 
 def reads(message: UtteranceView) -> bool:
-    """Whether a text can make claims: thoughts do; what is said aloud is an action in its own form."""
+    """Whether a text can make claims: private reasoning does; a message is an action in its own form."""
     return message.channel == "private" and bool(message.text.strip())
 
 

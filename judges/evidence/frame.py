@@ -21,7 +21,7 @@ from schemas.chat.messages import Message
 from schemas.common.text import Escaped
 
 LONGEST_TEXT: Final = 20_000
-"""Characters of one text that a judge is shown; what is longer is cut, and the cut is said."""
+"""Characters of one text that a judge is shown; what is longer is cut, and the cut is stated."""
 
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _UNUSUAL = re.compile("[^\t\n\x20-\x7e]")
@@ -78,12 +78,12 @@ def one_line(text: str) -> str:
 
 
 def in_frame(name: str) -> str:
-    """A speaker's name where nothing else is said of the speaker: as it is if it is plain."""
+    """A speaker's name where nothing else is stated of the speaker: as it is if it is plain."""
     return name if _is_plain(name) else "an agent"
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is no more than a name: short, of at most three words, none of which could ask for an answer beside another."""
+    """Whether a name is no more than a name: short, of at most three words, none of which could ask for an answer next to another."""
     words = _LETTERS.findall(name)
     return (
         len(name) <= _LONGEST_PLAIN_NAME

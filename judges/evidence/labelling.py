@@ -111,7 +111,7 @@ def _allowed(question: Question, answer: Answer, *, several: bool) -> str:
 _Asked = tuple[Unit, list[Prompt]]
 
 _MOST_SHOWN = 300
-"""Characters of a unit that stand beside its question, to tell what is meant; the page Labelling shows all of the evidence."""
+"""Characters of a unit that are shown next to its question, to identify it; the page Labelling shows all of the evidence."""
 
 
 def label_template(

@@ -262,7 +262,7 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
 
 
 def perturbed(rubric: Rubric, unit: Unit) -> Unit | None:
-    """The unit, perturbed as the rubric's probe says; None where there is nothing to change, or the truth would not be known."""
+    """The unit, perturbed as the rubric's probe requires; None where there is nothing to change, or the truth would not be known."""
     kind = (rubric.variant or "").removeprefix(PROBE)
     context = unit.context
     if kind == "names":

@@ -341,7 +341,7 @@ def _arrives_later(context: UnitContext, message: UtteranceView) -> bool:
 
 
 def is_tool(game: Transcript, agent: str) -> bool:
-    """Whether an agent stands for the tools, whose messages are results."""
+    """Whether an agent represents the tools, whose messages are results."""
     known = game.agents.get(agent)
     return agent == "tool" or (known is not None and known.role == "tool")
 
@@ -523,7 +523,7 @@ def _is_first_message(context: UnitContext) -> bool:
 def _not_asked_before(context: UnitContext) -> bool:
     before = [turn for turn in context.game.turns if turn.turn == context.now.turn - 1]
     if context.now.turn > 1 and not before:
-        return False  # a turn that the log lacks says nothing
+        return False  # a turn that the log lacks states nothing
     return not any(action.verb == "ask" and action.agent != context.agent_name for turn in before for action in turn.actions)
 
 

@@ -4,7 +4,7 @@ The system message depends on rubric, variant and group of questions only, so th
 unit to unit is in the user message, and after it, last, the form of the answer.
 
 Text in logs that tries to speak to a judge is flagged, so that such units can be counted and looked at. Blinding does not rest on this:
-no text can leave its fence (`judges.evidence.pieces`) and the answer type admits nothing else. A flag says that somebody tried, or that a
+no text can leave its fence (`judges.evidence.pieces`) and the answer type admits nothing else. A flag means that somebody tried, or that a
 game's text happens to look like it. Text is looked at as a reader would see it: compatibility forms normalized (Unicode NFKC), invisible
 characters taken out.
 """
@@ -119,7 +119,7 @@ class Prompt(NamedTuple):
 
     def evidence(self) -> Frame:
         """The user message, but for the form."""
-        nonce = self.unit_hash[:8]  # nobody can write a text that contains the hash of what it stands in
+        nonce = self.unit_hash[:8]  # no one can write a text that contains the hash of what it is in
         pieces = [fenced(name, entries, nonce) for name, entries in self.shown.items()]
         return Frame.joined("\n\n", [*pieces, Frame("Answer the questions about this evidence.")])
 

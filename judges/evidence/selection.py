@@ -33,7 +33,7 @@ PLACE_COLUMNS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "turn": (_INTEGER, "INTEGER"),
     "agent": (_TEXT, "VARCHAR"),
 }
-"""Columns that say where the unit stands -> the types they may have (none: any), and the one to cast to. The first two must be there; every
+"""Columns that say where the unit is -> the types they may have (none: any), and the one to cast to. The first two must be there; every
 other column is a piece of evidence."""
 
 
@@ -47,7 +47,7 @@ def read_rows(store: Store, rubric: Rubric) -> list[Row]:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the query does not work, lacks a column, or a row stands nowhere; names the first such row.
+        UsageError: the query does not work, lacks a column, or a row is nowhere; names the first such row.
     """
     import duckdb
 
@@ -130,7 +130,7 @@ def selected_units(store: Store, rubric: Rubric, selection: Selection, reader: R
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the rubric's `unit_sql` does not work, lacks a column that the rubric needs, or a row stands nowhere in the store.
+        UsageError: the rubric's `unit_sql` does not work, lacks a column that the rubric needs, or a row is nowhere in the store.
     """
     found = _as_they_are(store, rubric, selection, reader)
     if rubric.variant is None or not rubric.variant.startswith(PROBE):

@@ -125,7 +125,7 @@ class ActionView:
 
 
 class ClaimView(NamedTuple):
-    """What a row of `claims` says of a text."""
+    """A row of `claims` about a text."""
 
     kind: str
     claim: JsonObject
@@ -178,7 +178,7 @@ class TurnView:
     oracle_followed: bool | None
     error: str | None
     goal_reached: bool | None
-    """The goal was reached on this turn; None if the turn broke off."""
+    """The goal was reached on this turn; None if the turn crashed."""
     failures: tuple[FailureView, ...] = ()
 
     def by_channel(self, channel: str, agent: str | None = None) -> list[UtteranceView]:

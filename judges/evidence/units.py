@@ -23,7 +23,7 @@ class Unit(NamedTuple):
 
     unit_id: str
     """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger; `<episode>/window<number>`;
-    `<first episode> vs <second episode>` for a pair; of a row what its column `unit_id` says."""
+    `<first episode> vs <second episode>` for a pair; of a row what its column `unit_id` states."""
     episode_id: str
     turn: int | None
     agent: str | None
@@ -103,7 +103,7 @@ def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the condition is no SQL or names something that does not exist.
+        UsageError: the condition is not SQL or names something that does not exist.
     """
     benchmarks = None if ANY_BENCHMARK in rubric.benchmarks else rubric.benchmarks
     return games_where(store, where, benchmarks, whole=rubric.unit in {"episode", "window", "pair"})
@@ -117,7 +117,7 @@ def games_where(store: Store, where: str | None, benchmarks: Sequence[str] | Non
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the condition is no SQL or names something that does not exist.
+        UsageError: the condition is not SQL or names something that does not exist.
     """
     import duckdb
 

@@ -33,7 +33,7 @@ PARTS: Final[tuple[Part, ...]] = ("training", "validation", "held_out")
 _PLANTED: Final = PLANTED_PREFIX.removesuffix(":")
 """`labels.source` of truth that games carry; that of a file begins with `PLANTED_PREFIX`."""
 _TRUTH_CAN_BE_NA: Final = frozenset({"PS6"})
-"""Elsewhere N/A as planted truth says that the truth is not determined (docs/labels.md)."""
+"""Elsewhere N/A as planted truth states that the truth is not determined (docs/labels.md)."""
 
 _FEWEST_GAMES: Final = 2
 _FEWEST_UNITS: Final = 5
@@ -67,7 +67,7 @@ class Case:
     """A labelled unit, as one call asks about it."""
 
     number: int
-    """From 1, over all cases of a rubric; says nothing about the game."""
+    """From 1, over all cases of a rubric; states nothing about the game."""
     episode_id: str
     prompt: Prompt
     labels: Mapping[str, Mapping[str, int]]
@@ -234,7 +234,7 @@ class ReaderCase:
     """A text with the claims that its author knows it to make."""
 
     number: int
-    """From 1, over all cases; says nothing about the game."""
+    """From 1, over all cases; states nothing about the game."""
     family: FamilyReading
     episode_id: str
     author: str
@@ -256,7 +256,7 @@ class ReaderCase:
 
 
 def _words(claimed: ReadClaim[Any], text: str) -> str:
-    """The words that a claim stands on, as they stand in the text: all of it where the author has not said."""
+    """The words of a claim as they are in the text: all of it where the author gives none."""
     words = str(getattr(claimed.claim, "words", ""))
     if words and words in text:
         return words
@@ -283,7 +283,7 @@ def reader_cases(store: Store, benchmark: str, *, per_author: int, seed: int, wh
 
     Raises:
         StoreError: the store cannot be read.
-        UsageError: the condition is no SQL, or there are no such texts.
+        UsageError: the condition is not SQL, or there are no such texts.
     """
     planted, plain = reader_named(PLANTED), PromptParts()
     found: dict[str, dict[str, tuple[Text, Read[Any]]]] = {}

@@ -1,4 +1,4 @@
-"""Where questions are asked while a prompt is optimised: from any thread, each reply kept on disk by content, inside one budget.
+"""Where questions are asked while a prompt is optimised: from any thread, each reply stored on disk by content, inside one budget.
 
 Optimisers work in threads of their own and swallow ordinary errors; whatever must end the run leaves the dispatcher as `Halted`, which
 they let pass.
@@ -66,11 +66,11 @@ AnswerT = TypeVar("AnswerT")
 
 
 class BudgetStopError(CotraceError):
-    """The next request could exceed the budget; all answers are kept."""
+    """The next request could exceed the budget; all answers are stored."""
 
 
 class Halted(BaseException):
-    """The run ends here. Like KeyboardInterrupt it is no error, so that no handler of errors takes it."""
+    """The run ends here. Like KeyboardInterrupt it is not an error, so that no handler of errors takes it."""
 
     def __init__(self, why: CotraceError) -> None:
         super().__init__(str(why))
@@ -138,7 +138,7 @@ class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
         self._why = self._why or CotraceError("the run has ended")
 
     def answer(self, prompt: PromptT, case: CaseT) -> AnswerT | None:
-        """What the model says to the case; None: no usable reply came.
+        """The model's answer about the case; None: no usable reply came.
 
         Raises:
             Halted: the budget is spent, or no request can succeed.

@@ -120,7 +120,7 @@ class Search:
     seed: int
     threads: int
     advice: str
-    """What a model that writes instructions is told of those who will read them."""
+    """What a model that writes instructions receives about those who will read them."""
 
 
 class Optimizer(NamedTuple):
@@ -132,12 +132,12 @@ class Optimizer(NamedTuple):
     writes: bool
     """Whether it needs a model that writes instructions."""
     package: str
-    """The distribution that decides what it does, beside dspy."""
+    """The distribution that decides what it does, besides dspy."""
     demonstrations: int
-    """Most in one prompt, unless the user says otherwise."""
+    """Most in one prompt, unless the user decides otherwise."""
 
     def run_quietly(self, search: Search) -> None:
-        """Run it with what it prints and logs kept to itself."""
+        """Run it without its prints and logs."""
         import dspy
 
         aside = io.StringIO()
@@ -215,7 +215,7 @@ def _mipro_calls(sizes: Sizes) -> Calls:
 
 
 def _gepa(search: Search) -> None:
-    """Instructions that reflect on mistakes, kept where they are best for some case (Agrawal et al. 2025, arXiv 2507.19457)."""
+    """Instructions that reflect on mistakes, retained where they are best for some case (Agrawal et al. 2025, arXiv 2507.19457)."""
     import dspy
     from dspy.teleprompt.gepa.instruction_proposal import InstructionProposer
 

@@ -68,7 +68,7 @@ class _Asked(dspy.Predict):  # type: ignore[misc]
         return self._forward_postprocess([{self._task.output: self._task.in_json(answer)}], self.signature, **inputs)
 
     def candidate(self) -> Any:
-        """The rubric or prompt that the predictor now stands for."""
+        """The rubric or prompt that the predictor now represents."""
         return self._task.candidate(self.signature.instructions, [(self._cases[int(demo["case"])], demo) for demo in self.demos])
 
 
@@ -236,7 +236,7 @@ class _Metric:
 class TrainingMetric(_Metric):
     """1 less the weighted share of wrong answers, 0 to 1.
 
-    Kappa is no mean over cases. With `balanced`, a wrong answer costs the inverse of how often its label was given in the training part
+    Kappa is not a mean over cases. With `balanced`, a wrong answer costs the inverse of how often its label was given in the training part
     (the rarest costs 1), so that the mean rises with the balanced accuracy, the mean recall of the answers, and all judges that always give
     the same answer are equally bad; chance is so taken out. Where both raters use the answers equally often, kappa is
     (K * balanced accuracy - 1) / (K - 1), K being the number of answers. Without it, all errors cost 1, and the mean is the accuracy.

@@ -285,7 +285,7 @@ _FILE = "optimize_tests.jsonl"
 def place_of_test(folder: Path, rubric: str, tested: str, at: datetime) -> int:
     """Note that a new rubric is tested, and say the how manieth it is of those made from this one, from 1.
 
-    The same new rubric, tested again after an interruption, keeps its place: it gives the same answer.
+    The same new rubric, tested again after an interruption, retains its place: it gives the same answer.
 
     Args:
         folder: where the store's journals lie; a line is added to a file in it.

@@ -1,8 +1,8 @@
 """Who lost what in a Collab-Overcooked game, step by step.
 
 Each agent's move is replaced by its best one, with the partner's as it was, by the bound of `games.overcooked.value`. Whose fault it is
-that it did not make that move is told by what it had been asked for; where nobody could know better, or both had to do better at once, the
-cost is nobody's.
+that it did not make that move follows from what it had been asked for; where no one could know better, or both had to do better at once,
+no one is at fault.
 
 The Chef alone has the recipe, so its own part is its own. What the Assistant can know it was asked for: while it does that, what was asked
 for is the Chef's; with nothing asked for, it is the Chef's if the Chef could have asked since.
@@ -91,7 +91,7 @@ def _asked(game: Transcript, turn: int, opener: str) -> TrackedRequest | None:
 
 
 def own_turns(game: Transcript, agent: int) -> Iterator[int]:
-    """Turns in which an agent could open a conversation: those in which it wrote a plan that is no answer."""
+    """Turns in which an agent could open a conversation: those in which it wrote a plan that is not an answer."""
     name = AGENTS[agent]
     asked_by_partner = {
         (entry["turn"], seq)
@@ -150,7 +150,7 @@ def needless(task: Task, state: JsonObject, agent: int) -> str | None:
 
 
 def gains(task: Task, view: TurnView, after: float) -> Sequence[float]:
-    """For each agent how many steps its best move in the place of its own would have kept; 0 where none would.
+    """For each agent how many steps its best move in the place of its own would have retained; 0 where none would.
 
     Hands that hold what nothing takes are emptied first: what was picked up wrongly holds up until it is put down.
 
@@ -218,7 +218,7 @@ _SEEN_LATE: Final = 2
 
 
 class FailurePoint(NamedTuple):
-    """A broken link."""
+    """A failure point."""
 
     agent: int | None
     """Whose; None: no agent's, where the rules of the loop or an unread message stand in the way."""
@@ -300,7 +300,7 @@ class History:
         return FailurePoint(_CHEF, "acted_wrong", f"went to {action}, which does not bring the order on; it could {verified[0]}")
 
     def _is_stated_wait(self, view: TurnView, call: str) -> bool:
-        """Whether a product can be taken early: the prompt states the cooking time, and who waits as long has done what it was told.
+        """Whether a product can be taken early: the prompt states the cooking time, and who waits as long has done what it was informed.
 
         The step of `cook` counts for the kitchen's clock, so that the product is there one step before the stated time has passed.
         """

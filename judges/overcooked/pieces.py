@@ -56,7 +56,7 @@ def _own_done(context: UnitContext) -> list[Entry]:
 
 
 def _requests(context: UnitContext) -> list[Entry]:
-    """What the judged agent's plans request, as written for the evaluation; the partner sees only what was said."""
+    """What the judged agent's plans request, as written for the evaluation; the partner sees only what was stated."""
     asked = [
         action
         for message in messages_of(context.game, context.now, context.agent_name)
@@ -71,7 +71,7 @@ _SILENT: Final = TimestepOutput(-1, "", "", NOTHING)
 
 
 def _opening(context: UnitContext) -> list[Entry]:
-    """What the judged agent said first, if that opened a conversation."""
+    """What the judged agent stated first, if that opened a conversation."""
     if event_at(context.game, context.now.turn, context.agent_name) is None:
         return []
     reply = context.now.by_channel("public", context.agent_name)[:1]
@@ -79,7 +79,7 @@ def _opening(context: UnitContext) -> list[Entry]:
 
 
 def _asked(context: UnitContext) -> list[Entry]:
-    """What the partner said when it opened a conversation."""
+    """What the partner stated when it opened a conversation."""
     partner = next(name for name in AGENTS if name != context.agent_name)
     reply = context.now.by_channel("public", partner)[:1] if event_at(context.game, context.now.turn, partner) else []
     return [Entry(Frame("{} said:", partner), entry.text) for entry in reply]

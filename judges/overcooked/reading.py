@@ -23,7 +23,7 @@ _PLAN: Final = re.compile(r"\s*\w+ plan\s*:", re.IGNORECASE)
 _STANCES: Final = {stance: any_of(words) for stance, words in _TABLES["stances"].items()}
 
 INSTRUCTIONS: Final = str(_TABLES["instructions"])
-"""What a model is told of the game, whoever speaks."""
+"""What a model receives about the game, whoever speaks."""
 
 FORM: Final = str(_TABLES["form"])
 """What it is shown of the form, after the text."""

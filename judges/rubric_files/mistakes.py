@@ -22,7 +22,7 @@ _NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
 
 
 def contradictions(path: Path, rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
-    """Every contradiction: where it stands, what is wrong, and the fix."""
+    """Every contradiction: where it is, what is wrong, and the fix."""
     if rubric.name != path.stem:
         yield ("name",), f"the rubric is called {rubric.name} but its file {path.name}: make them the same"
     if rubric.about is not None and rubric.about not in rubric.shows:
@@ -119,7 +119,7 @@ def _bad_answers(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _bad_placeholders(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
-    """A text that speaks of a piece in braces, but it is no visible evidence: the judge would be asked about what it cannot see."""
+    """A text that speaks of a piece in braces, but it is not a visible evidence: the judge would be asked about what it cannot see."""
     yield from _unfilled(rubric, ("instructions",), rubric.instructions, rubric.shows)
     for name, question in rubric.questions.items():
         shown = [*rubric.shows, *question.also_shows]

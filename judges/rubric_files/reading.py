@@ -50,7 +50,7 @@ _HANG_TOGETHER: Final[dict[str, frozenset[str]]] = {
     "questions": frozenset({"questions", "answers"}),
     "na_when": frozenset({"answers"}),
 }
-"""Key that was repaired -> keys about which nothing can be said then."""
+"""Key that was repaired -> keys about which nothing can be stated then."""
 
 _PASSES: Final = 3
 """A repaired part can show a mistake below it."""
@@ -75,7 +75,7 @@ def repaired(data: Any, errors: Iterable[Any]) -> tuple[Rubric, list[tuple[Any, 
 
 
 def hangs_on(where: Sequence[Any], places: Sequence[Sequence[Any]]) -> bool:
-    """Whether what is said of a place could come from a stand-in."""
+    """Whether what is stated of a place could come from a stand-in."""
     for place in places:
         if tuple(where[: len(place)]) == tuple(place) or tuple(place[: len(where)]) == tuple(where):
             return True
@@ -133,7 +133,7 @@ def names(folders: Sequence[Path] = ()) -> dict[str, Path]:
 
 
 def clashes(folders: Sequence[Path] = ()) -> list[str]:
-    """What is to be said of each name that two or more files have: `names` leaves it out, since nobody knows which is meant.
+    """What is to be stated of each name that two or more files have: `names` leaves it out, since no one knows which is meant.
 
     Raises:
         UsageError: as `names`.
@@ -199,7 +199,7 @@ def load(path: Path, *, to_judge: bool = True) -> Rubric:
     Args:
         path: the file.
         to_judge: whether its parts fit one another as well; False where its answers alone are asked for: what can be shown to a judge
-            is told by the code of every benchmark, whose import takes longer than a report does.
+            is informed by the code of every benchmark, whose import takes longer than a report does.
 
     Raises:
         UsageError: the file cannot be read or has mistakes; shows the first one and how many there are.
@@ -207,7 +207,7 @@ def load(path: Path, *, to_judge: bool = True) -> Rubric:
     try:
         state = path.stat()
         rubric, problems = _read_once(path, path.absolute(), to_judge, state.st_mtime_ns, state.st_size)
-    except OSError:  # reading says why
+    except OSError:  # reading states why
         rubric, problems, _ = _read(path, to_judge=to_judge)
     if rubric is None or problems:
         more = f" (and {len(problems) - 1} more: cotrace rubric check {in_shell(path)})" if len(problems) > 1 else ""
@@ -261,7 +261,7 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
 
 
 def warnings_of(path: Path) -> list[Problem]:
-    """What is no mistake, but can mislead: pieces of evidence that can show what comes after the judged unit, by line."""
+    """What is not a mistake, but can mislead: pieces of evidence that can show what comes after the judged unit, by line."""
     from judges.evidence.units import INSTEAD, possibly_later
 
     rubric, problems, _ = _read(path)
@@ -302,7 +302,7 @@ def _read(path: Path, *, to_judge: bool = True) -> tuple[Rubric | None, list[Pro
 
 
 def _on_store(path: Path, lines: YamlLines, rubric: Rubric, store: Store) -> list[Problem]:
-    """What a store says to it: its query, and whether there is anything to judge."""
+    """What a store states to it: its query, and whether there is anything to judge."""
     from judges.evidence.selection import selected_units
     from judges.evidence.units import select
 
@@ -441,7 +441,7 @@ def template(name: str) -> str:
     """A rubric file of that name to start from.
 
     Raises:
-        UsageError: the name is no plain word.
+        UsageError: the name is not a plain word.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UsageError(f"rubric name {name!r}: use small letters, digits and _, beginning with a letter, such as acknowledges_conflict")
@@ -452,7 +452,7 @@ def draft(name: str, unit: UnitKind, benchmark: str) -> str:
     """A rubric file for a unit and a benchmark, with what only its author knows marked TODO: `check` refuses it until that is written.
 
     Raises:
-        UsageError: the name is no plain word, or there is no such benchmark.
+        UsageError: the name is not a plain word, or there is no such benchmark.
     """
     template(name)
     roles = _roles(benchmark)

@@ -119,7 +119,7 @@ class Collected(NamedTuple):
     rubric: str
     judge: str
     status: str
-    """As the provider says; `lost` if it does not know the batch."""
+    """As the provider states; `lost` if it does not know the batch."""
     done: int
     """Requests that the provider is through with."""
     calls: int
@@ -175,7 +175,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
 
 
 def collect(store: Store) -> list[Collected]:
-    """Store the answers of every batch that is done; those under way are only told of.
+    """Store the answers of every batch that is done; those under way are only reported of.
 
     Raises:
         CotraceError: the provider cannot be reached.

@@ -200,14 +200,14 @@ def run_engine(
     Args:
         request: its `settings` are None; `repeats` and limits do not matter.
         store: where the games are and the verdicts go.
-        on_progress: told after every game how many of the selection are through.
+        on_progress: reported after every game how many of the selection are through.
         checks: name -> check; None: all that cotrace has.
 
     Raises:
         CotraceError: a worker process was killed.
         KeyboardInterrupt: Ctrl-C; the games that were through are stored.
         StoreError: the store cannot be read or written.
-        UsageError: no question names a check, or one that does not exist; or the selection is no SQL.
+        UsageError: no question names a check, or one that does not exist; or the selection is not SQL.
     """
     (report,) = run_engine_together([request], store, on_progress, checks=checks)
     return report

@@ -41,7 +41,7 @@ class JudgeRequest:
     cache: Path | None = None
     """File or folder of answers by content, which other stores may share; None: every unit is asked about."""
     repeats: int | None = None
-    """How often each unit is asked; None: as the rubric says. The engine answers once."""
+    """How often each unit is asked; None: as the rubric states. The engine answers once."""
     where: str | None = None
     """SQL condition over `episodes` and `turns`; None: everything of the rubric's benchmarks."""
     concurrency: int = 32
@@ -175,7 +175,7 @@ class OpenCalls:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the selection is no SQL.
+        UsageError: the selection is not SQL.
     """
 
     def __init__(self, request: JudgeRequest, maker: PromptMaker, store: Store, known: KnownCalls) -> None:
@@ -216,7 +216,7 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the selection is no SQL, or a price file is malformed.
+        UsageError: the selection is not SQL, or a price file is malformed.
     """
     maker = PromptMaker(request.rubric)
     calls = OpenCalls(request, maker, store, found_answers(store, new_run(request, price=None)))

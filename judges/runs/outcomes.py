@@ -110,7 +110,7 @@ class Outcomes:
         return self._outcome(call, reply.call, reply.filled, reply.completion)
 
     def of_record(self, call: About, record: Call, completion: Completion | None) -> CallOutcome:
-        """What a model had replied, as it is on record; a reply that is no answer makes the call a failed one."""
+        """What a model had replied, as it is on record; a reply that is not an answer makes the call a failed one."""
         answer = read_answer(completion, self.form(call)) if completion and record.status == "answered" else None
         if answer is not None and answer.why_not is not None:
             record = record._replace(status="failed", error=f"no usable reply: {answer.why_not}", read_as=answer.read_as)
@@ -332,7 +332,7 @@ def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Se
 
 
 def _has_earlier(transaction: Transaction, run: JudgeRun) -> bool:
-    """Whether another run of the same job stands in the store: only then are its verdicts looked for, which reads all there are."""
+    """Whether another run of the same job is in the store: only then are its verdicts looked for, which reads all there are."""
     job = [run.rubric, run.judge, run.variant, run.judge_run_id]
     same = "rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ?"
     return transaction.execute(f"SELECT 1 FROM judge_runs WHERE {same} LIMIT 1", job).fetchone() is not None

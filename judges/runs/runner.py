@@ -2,7 +2,7 @@
 
 Units are selected, shown and asked about one after the other: while replies come in, the next games are read. A call that never succeeds
 becomes a verdict row with status `failed`; machinery that fails (the store, the server as a whole) stops the run with one error, and what
-had been answered is kept: the next start asks only for the rest.
+had been answered is stored: the next start asks only for the rest.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Recorder:
         self.done = 0
         """Calls that are through, skipped ones included."""
         self.from_cache = 0
-        """Calls that nobody had to be asked for."""
+        """Calls that no one had to be asked for."""
         self.first_error: str | None = None
         """Why the first failed call failed."""
 
@@ -149,7 +149,7 @@ def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = No
     Args:
         request: what to ask of whom.
         store: where the games are and the verdicts go; open only for short transactions.
-        on_progress: told a few times a second how far the run is.
+        on_progress: reported a few times a second how far the run is.
 
     Raises:
         HopelessError: no request can succeed (bad key, no such model, no server).

@@ -50,7 +50,7 @@ def using(on: str | None) -> Iterator[None]:
 
     Raises:
         CotraceError: there is no cluster at the address.
-        UsageError: it is no such address, or Ray is not installed.
+        UsageError: it is not such an address, or Ray is not installed.
     """
     if on is None:
         yield
@@ -67,7 +67,7 @@ def using(on: str | None) -> Iterator[None]:
 
 def _connect(on: str) -> None:
     needed("ray", f"--on {on}")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run here
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports are sent
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if on != _RAY and _has_token():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -92,7 +92,7 @@ def _connect(on: str) -> None:
 
 
 def _has_token() -> bool:
-    """Whether this machine has a token: clusters of Ray 2.59 and later ask for one that exists, their client gives it only when told to."""
+    """Whether this machine has a token: clusters of Ray 2.59 and later ask for one that exists, their client sends it only on request."""
     if os.environ.get("RAY_AUTH_TOKEN"):
         return True
     return Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / _TOKEN).is_file()

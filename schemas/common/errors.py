@@ -1,6 +1,6 @@
 """The errors that cotrace shows to its users.
 
-Every message is one line: what went wrong, where, why, and the mend.
+Every message is one line: what went wrong, where, why, and the fix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BadInputError(CotraceError):
     def __init__(self, reason: str, *, locator: str = "", excerpt: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
-        """Why, with the mend, on one line."""
+        """Why, with the fix, on one line."""
         self.locator = locator
         """Where in the source: ``games[0].turns[3].move_attempted``, ``line 7``."""
         self.excerpt = excerpt

@@ -31,12 +31,12 @@ def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) 
                 pass  # without a limit it would sleep through signals that another thread was given
             return done.result()
         except KeyboardInterrupt:
-            while not done.done():  # a query that has not begun yet does not hear it: it is told until it ends
+            while not done.done():  # a query that has not begun yet does not notice it: repeat until it ends
                 connection.interrupt()
                 wait([done], timeout=_LOOK_S)
             raise
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether that is how DuckDB says that Ctrl-C came during one of its shorter queries."""
+    """Whether that is how DuckDB reports that Ctrl-C came during one of its shorter queries."""
     return isinstance(error, KeyboardInterrupt) or (isinstance(error, RuntimeError) and str(error) == _INTERRUPTED)

@@ -123,7 +123,7 @@ def pandera_without_pandas() -> None:
 
 
 class _Hiding:
-    """A finder that stands before all others and finds, for the thread that made it, that a module is not there."""
+    """A finder that comes before all others and reports, for the thread that made it, that a module is not there."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -87,7 +87,7 @@ _STARTING = threading.Lock()
 
 @contextmanager
 def _nameless_program() -> Iterator[None]:
-    """Python looks up in `__main__` what a spawned process must run first; an empty one says: nothing."""
+    """Python looks up in `__main__` what a spawned process must run first; an empty one has nothing."""
     with _STARTING:
         program = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")

@@ -30,7 +30,7 @@ def printable(text: str) -> str:
 
 
 def without_control(text: str) -> str:
-    """The text with control characters and changes of direction replaced, line ends and tabs kept: nothing steers a terminal or a page."""
+    """The text without control characters and changes of direction, but with line ends and tabs: nothing steers a terminal or a page."""
     return _CONTROL.sub("\ufffd", text)
 
 
@@ -40,7 +40,7 @@ def in_json(written: str) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """A text as it appears in Markdown: one line in which every sign is itself, so that it is no link, no HTML and no table."""
+    """A text as it appears in Markdown: one line in which every sign is itself, so that it is neither a link nor HTML nor a table."""
     return _SIGN.sub(r"\\\g<0>", printable(text))
 
 
@@ -60,7 +60,7 @@ def quoted(value: object, length: int = 200) -> str:
 def replace_lone_surrogates(value: Any) -> Any:
     """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too.
 
-    Two halves that stand beside each other become the character that they are.
+    Two halves that stand next to each other become the character that they are.
     """
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _HALF_PAIR.search(value) else value
@@ -80,7 +80,7 @@ def _shown(character: str) -> str:
 
 
 def in_shell(word: object) -> str:
-    """A path, an address or a name as it stands in a command that people copy: quoted where a shell would read it otherwise, no option."""
+    """A path, an address or a name as it is in a command that people copy: quoted where a shell would read it otherwise, no option."""
     import shlex
     from pathlib import PurePath
 
@@ -89,17 +89,17 @@ def in_shell(word: object) -> str:
 
 
 def in_sql(text: str) -> str:
-    """A text as it stands in SQL: in quotes, those in it doubled. Values that can be bound are bound."""
+    """A text as it is in SQL: in quotes, those in it doubled. Values that can be bound are bound."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def in_name(name: str) -> str:
-    """A column's name as it stands in SQL."""
+    """A column's name as it is in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def where_option(column: str, value: str) -> str:
-    """The option `--where` for a value of a column, as it stands in a command that people copy: the value may come out of a log."""
+    """The option `--where` for a value of a column, as it is in a command that people copy: the value may come out of a log."""
     condition = f"{column} = {in_sql(value)}"
     return "--where " + (f'"{condition}"' if _PLAIN.fullmatch(value) else in_shell(condition))
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 NOTHING: Final = "–"
-"""Stands where there is no value."""
+"""Written where there is no value."""
 
 _THIN: Final = "\u202f"
 _MINUS: Final = "−"
@@ -148,7 +148,7 @@ def p_value(value: float | None) -> str:
 
 
 def p_is(value: float | None) -> str:
-    """`p = .043`, `p < .0001`: as it stands in a sentence."""
+    """`p = .043`, `p < .0001`: as it is in a sentence."""
     reply = p_value(value)
     return f"p {reply}" if reply.startswith("<") else f"p = {reply}"
 
@@ -173,7 +173,7 @@ def coefficient(value: float | None) -> str:
 
 
 def from_to(low: float | None, high: float | None) -> str:
-    """The 95 % interval of such a number, as it stands in a sentence: `+0.106 to +0.213`."""
+    """The 95 % interval of such a number, as it is in a sentence: `+0.106 to +0.213`."""
     return f"{signed(low)} to {signed(high)}"
 
 
@@ -188,11 +188,11 @@ def in_words(name: object) -> str:
 
 
 def condition_in_words(condition: Mapping[str, Any] | str | None, name: str = "") -> str:
-    """What a run's condition says, in words: `oracle shown, 20 turns, run 7`.
+    """What a run's condition states, in words: `oracle shown, 20 turns, run 7`.
 
     Args:
         condition: `runs.condition`, parsed or as JSON text; switches at their usual value go without saying.
-        name: what is shown where the condition says nothing, such as the run's name.
+        name: what is shown where the condition states nothing, such as the run's name.
     """
     found = json.loads(condition) if isinstance(condition, str) else condition
     if not isinstance(found, Mapping):
@@ -211,7 +211,7 @@ _USUAL: Final[Mapping[str, object]] = {
 """Switch -> the value that goes without saying."""
 
 _UNSAID: Final = frozenset({"num_oracle", "max_tokens", "samples_per_step", "modes", "family"})
-"""Switches that tell conditions apart only beside others, or are said by another switch."""
+"""Switches that distinguish conditions only together with others, or that another switch implies."""
 
 _PHRASES: Final[Mapping[str, Mapping[object, str]]] = {
     "use_oracle": {True: "oracle shown", False: "no oracle"},

@@ -49,7 +49,7 @@ class YamlLines:
 def read_with_lines(text: str) -> tuple[Any, YamlLines]:
     """The parsed document and its lines; an empty document is an empty mapping.
 
-    A key that YAML does not read as a word is told among `mistakes`, and read as the word that was meant, so that what stands below it
+    A key that YAML does not read as a word is listed among `mistakes`, and read as the word that was meant, so that what is below it
     can be checked too.
 
     Raises:
@@ -91,7 +91,7 @@ def _single_node(text: str) -> Iterator[tuple[yaml.SafeLoader, yaml.Node | None]
 
 
 def _refuse_repetition(top: yaml.Node) -> None:
-    """Look at how much the document stands for, each value once.
+    """Look at how much the document expands to, each value once.
 
     Raises:
         yaml.MarkedYAMLError: it is far more than the document holds, or the document contains itself.

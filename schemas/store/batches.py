@@ -265,7 +265,7 @@ def insert(connection: duckdb.DuckDBPyConnection, batches: Struck[pa.Table], *, 
     """Append the batches, to the tables of their names or those with a prefix; the caller holds the transaction.
 
     Raises:
-        TypeError: nobody has seen to it that there are no secrets in them.
+        TypeError: no one has seen to it that there are no secrets in them.
     """
     _refuse_unstruck(batches)
     for name, batch in batches.items():
@@ -278,8 +278,8 @@ def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns, *, p
     """Append the rows, to the tables of their names or those with a prefix; the caller holds the transaction.
 
     Raises:
-        BadRowsError: a number is too large, or a text is no Unicode.
-        TypeError: nobody has seen to it that there are no secrets in them.
+        BadRowsError: a number is too large, or a text is not Unicode.
+        TypeError: no one has seen to it that there are no secrets in them.
     """
     import duckdb
 

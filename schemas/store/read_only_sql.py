@@ -1,6 +1,6 @@
 """The gate for SQL that comes from outside (a user, a rubric, a page): one query, or one condition, that only reads.
 
-What a text is, DuckDB's own parser says; nothing here matches patterns in SQL. Statement types alone do not tell: since DuckDB 2.0 the body
+DuckDB's own parser decides what a text is; nothing here matches patterns in SQL. Statement types do not suffice: since DuckDB 2.0 the body
 of a WITH may be a COPY, an INSERT, an UPDATE or a DELETE, and EXPLAIN ANALYZE runs what it explains. So the tree is looked through as
 well. The second line of defence is the connection (`Store.reading`): its file system is switched off, so what came through could still
 write nowhere.
@@ -44,7 +44,7 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
         connection: asked to parse; nothing of the text is run.
 
     Raises:
-        UsageError: it is no SQL, not one statement, or no query; or it could do more than read.
+        UsageError: it is not SQL, not one statement, or no query; or it could do more than read.
     """
     sql = _with_columns_quoted(_as_utf8(sql), connection)
     statements = _statements(sql, connection)
@@ -63,7 +63,7 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def query_mistake(sql: str) -> str | None:
-    """What is wrong with the query, as far as can be told without a store: that it is no SQL, or not one SELECT."""
+    """What is wrong with the query, as far as can be determined without a store: that it is not SQL, or not one SELECT."""
     import duckdb
 
     with sealed_memory() as connection:
@@ -85,7 +85,7 @@ def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     It has to parse as all of a WHERE, with and without brackets around it: so none of its own can close ours, and nothing can follow it.
 
     Raises:
-        UsageError: it is no expression, more than one, or it could do more than read.
+        UsageError: it is not an expression, more than one, or it could do more than read.
     """
     text = _as_utf8(text)
     if not text.strip():
@@ -274,5 +274,5 @@ def _nodes(tree: object) -> Iterator[dict[str, Any]]:
 
 
 def reason_of(error: Exception) -> str:
-    """What DuckDB says is wrong with a query, in one line, without the query itself."""
+    """What DuckDB reports is wrong with a query, in one line, without the query itself."""
     return " ".join(str(error).partition("LINE ")[0].split())

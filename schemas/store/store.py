@@ -1,6 +1,6 @@
 """How a store is opened: short transactions, so that other processes can read and write in between; and what a write may do.
 
-DuckDB lets one process at a time hold a file for writing, and no other reads meanwhile. So no connection is kept: each read
+DuckDB lets one process at a time hold a file for writing, and no other reads meanwhile. So no connection stays open: each read
 and each write opens the file, does its work and closes it, and waits its turn when another process uses it.
 """
 
@@ -85,7 +85,7 @@ SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "temp_directory": "",
     "arrow_large_buffer_size": "true",
 }
-"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store; with
+"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files next to the store; with
 large buffers, texts of more than 2 GiB come through."""
 
 T = TypeVar("T")
@@ -159,7 +159,7 @@ class Store:
         A store that has them all is only read: opening it for writing takes longer, and waits for every reader.
 
         Raises:
-            StoreError: the file cannot be made or written, is no store, or is of a newer version.
+            StoreError: the file cannot be made or written, is not a store, or is of a newer version.
         """
         if self.exists():
             self._check_writable()
@@ -208,8 +208,8 @@ class Store:
         self._check_writable()
         try:
             _put(blank.read_bytes(), self.path)
-        except (AttributeError, OSError) as error:  # made from nothing it takes longer, and says what is wrong where something is
-            if _full(error):  # DuckDB would leave a beginning that is no store
+        except (AttributeError, OSError) as error:  # made from nothing it takes longer, and reports what is wrong
+            if _full(error):  # DuckDB would leave a beginning that is not a store
                 raise StoreError(self._disk_full(error)) from error
             return False
         return True
@@ -229,10 +229,10 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A read-only connection that can neither reach a file (not even beside the store) nor change its settings; closed on leaving.
+        """A read-only connection that can neither reach a file (not even next to the store) nor change its settings; closed on leaving.
 
         Raises:
-            StoreError: there is no store at the path, it is no DuckDB file, of a newer version, or stays locked.
+            StoreError: there is no store at the path, it is not a DuckDB file, of a newer version, or stays locked.
         """
         if not self.path.exists():
             raise self._missing()
@@ -271,7 +271,7 @@ class Store:
         """A connection inside one transaction: committed on leaving, rolled back on any exception, then closed.
 
         Raises:
-            StoreError: the file cannot be written, is no DuckDB file, of a newer version, or stays locked.
+            StoreError: the file cannot be written, is not a DuckDB file, of a newer version, or stays locked.
         """
         self._check_writable()
         is_new = not self.exists()
@@ -330,7 +330,7 @@ class Store:
 
     def _check_writable(self) -> None:
         parent = self.path.parent
-        if "?" in str(self.path):  # what follows it is no part of the name of DuckDB's log beside the store
+        if "?" in str(self.path):  # what follows it is not part of the name of DuckDB's log next to the store
             raise StoreError(f"store {self.path}: DuckDB cannot write to a path with '?' in it: name another with --store")
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a folder: name a file with --store")
@@ -419,7 +419,7 @@ class Store:
 
 
 _WRITTEN_ONCE = "SET checkpoint_threshold = '0b'"
-"""A commit writes to the file at once. By default it writes all rows beside the file first, to be read and written again on closing."""
+"""A commit writes to the file at once. By default it writes all rows next to the file first, to be read and written again on closing."""
 
 
 def _migrate(connection: duckdb.DuckDBPyConnection, version: int) -> None:
@@ -443,15 +443,15 @@ def _migrate(connection: duckdb.DuckDBPyConnection, version: int) -> None:
 
 
 def _has_no_tables(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Told at once, where asking for a table that is not there makes DuckDB look for names like it."""
+    """Reported at once, where asking for a table that is not there makes DuckDB look for names like it."""
     return not connection.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchall()
 
 
 def _put(content: bytes, path: Path) -> None:
-    """Make a file that has all its bytes when it gets its name, takes nobody's place, and is gone if this process is killed before.
+    """Make a file that has all its bytes when it gets its name, takes no one's place, and is gone if this process is killed before.
 
     Raises:
-        AttributeError, OSError: the system has no files without names, or there is no room, or there is such a file already.
+        AttributeError, OSError: the system has no files without names, or there is no space, or there is such a file already.
     """
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -464,7 +464,7 @@ def _put(content: bytes, path: Path) -> None:
 
 
 def _full(error: Exception) -> str:
-    """How the system says that there is no room; empty where the error is another."""
+    """How the system reports that there is no space; empty where the error is another."""
     return next((claimed for claimed in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)) if claimed in str(error)), "")
 
 
@@ -474,7 +474,7 @@ def _is_locked(error: BaseException) -> bool:
 
 
 _LOCKED = ("Could not set lock on file", "with a different configuration", "Unique file handle conflict")
-"""What DuckDB says then; the last where two threads of one process open the file at the same moment."""
+"""What DuckDB reports then; the last where two threads of one process open the file at the same moment."""
 
 
 def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:

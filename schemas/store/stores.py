@@ -1,4 +1,4 @@
-"""Which kind of store a name stands for: a DuckDB file, or with `lake:` in front a folder or bucket in Delta Lake's format."""
+"""Which kind of store a name denotes: a DuckDB file, or with `lake:` in front a folder or bucket in Delta Lake's format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def store_at(name: str | Path) -> Store:
     """The store of a name: `cotrace.duckdb`, `lake:FOLDER`, `lake:s3://BUCKET/PREFIX` or `lake:FOLDER?benchmark=craft`; it need not exist.
 
     Raises:
-        UsageError: it is no name of a file, the name of a lake asks for something that there is not, or the package that lakes need is not
+        UsageError: it is not the name of a file, the name of a lake has an unknown part, or the package that lakes need is not
             installed.
     """
     text = str(name)
@@ -42,7 +42,7 @@ def store_at(name: str | Path) -> Store:
 
 
 def state_of(path: Path) -> tuple[object, ...]:
-    """What changes with every write to the store of that path: DuckDB writes to the file, or first to the log beside it.
+    """What changes with every write to the store of that path: DuckDB writes to the file, or first to the log next to it.
 
     Raises:
         StoreError: the lake's object store cannot be reached.

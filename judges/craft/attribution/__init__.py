@@ -2,7 +2,7 @@
 
 Each agent's contribution is replaced by its ideal, with everything else as it was. A director's ideal is a clear request for what its view
 asks for, or silence where it asks for nothing. The builder's is to carry out what it was asked for clearly and the rules allow. A builder
-who carried a message out to the letter is not at fault for what the message got wrong; neither is one whom no message told better.
+who carried a message out to the letter is not at fault for what the message got wrong; neither is one whom no message informed better.
 
 `requests` has what directors asked for, `case` the turn with all that the failure points are read from.
 """
@@ -46,7 +46,7 @@ class Blame(NamedTuple):
 
     causes: Sequence[Cause]
     otherwise: tuple[Link, str]
-    """Link and evidence of what no cause would have kept."""
+    """Link and evidence of what no cause would have retained."""
 
 
 def blame(case: TurnCase) -> Blame:
@@ -60,7 +60,7 @@ def blame(case: TurnCase) -> Blame:
 
 
 def slips(case: TurnCase) -> Iterator[FailurePoint]:
-    """What the builder got wrong, whether anything came of it or not; a choice among requests is no fault."""
+    """What the builder got wrong, whether anything came of it or not; a choice among requests is not a fault."""
     if case.prepared.view.error is None:
         links: tuple[Link, ...] = ("format", "misread", "rule_forgotten")
         yield from (FailurePoint(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
@@ -174,7 +174,7 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
 
 
 def _by_request(case: TurnCase, done: str) -> Blame | None:
-    """What the move has to do with what was asked for; None if nobody asked for anything that could be done.
+    """What the move has to do with what was asked for; None if no one asked for anything that could be done.
 
     That the builder did not do what it was asked for needs every message of the turn: one that was not understood may have asked for it.
     """
@@ -193,7 +193,7 @@ def _by_request(case: TurnCase, done: str) -> Blame | None:
 
 
 def _carried_out(case: TurnCase, done: str) -> Blame:
-    """The builder did as it was told, as far as it was told."""
+    """The builder did what it was asked for, as far as it was asked."""
     right = next((instruction for instruction in case.same if instruction.is_good), None)
     if right is not None:
         return _unattributed("not_seen", f"{done}, as {right.author} asked and its view shows: {right.request}")

@@ -1,4 +1,4 @@
-"""A CRAFT turn as attribution sees it: what was asked for and done, what each message lacks, what other moves would have kept."""
+"""A CRAFT turn as attribution sees it: what was asked for and done, what each message lacks, what other moves would have retained."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ Agent = Director | Literal["Builder"]
 
 
 class FailurePoint(NamedTuple):
-    """A broken link, whatever came of it."""
+    """A failure point, whatever came of it."""
 
     agent: Agent
     link: Link
@@ -409,7 +409,7 @@ def _unsaid(case: TurnCase, director: Director, how: str) -> FailurePoint | None
 
 
 def _surely_wrong(case: TurnCase, director: Director, removal: Move) -> bool:
-    """Whether the colour is wrong, not only the size (what is half on another wall looks small), and nobody put it back after a removal."""
+    """Whether the colour is wrong, not only the size (what is half on another wall looks small), and no one put it back after a removal."""
     wanted = case.game.shown(director, removal.position, removal.layer)
     foreign = wanted is None or wanted[0] != case.prepared.board.stack(removal.position)[-1][0]
     return foreign and (removal.position, removal.layer) not in case.removed

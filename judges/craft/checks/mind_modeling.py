@@ -28,7 +28,7 @@ class _Subject:
     message: Speech
 
     def others(self) -> list[Speech]:
-        """What the log keeps of the other directors' messages of this turn."""
+        """What the log retains of the other directors' messages of this turn."""
         return [m for m in self.prepared.messages if m.agent != self.director and not m.superseded]
 
     def earlier(self) -> tuple[PreparedTurn, ...]:
@@ -94,7 +94,7 @@ def asks_for_new(subject: _Subject) -> Decision:
 
 
 def carries_reasoning_over(subject: _Subject) -> Decision:
-    """MM4: the message says what the reasoning arrived at, with all its attributes."""
+    """MM4: the message states what the reasoning arrived at, with all its attributes."""
     thought = subject.thought
     if thought is None:
         return undecided("there is no reasoning to compare")
@@ -119,7 +119,7 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
 
 
 def _covers(wanted: Request, reply: Request, board: Board) -> bool:
-    """Whether a message says all that a reasoning arrived at; what the reasoning leaves open, it may add only as the next free layer."""
+    """Whether a message states all that a reasoning arrived at; what the reasoning leaves open, it may add only as the next free layer."""
     parts = ((wanted.verb, reply.verb), (wanted.color, reply.color), (wanted.size, reply.size))
     layers = {wanted.layer} if wanted.layer is not None else {None, *map(board.height, wanted.cells)}
     return (
@@ -205,7 +205,7 @@ def _incomplete(message: Speech, now: Sequence[Request]) -> Decision:
 
 
 def _missing(request: Request) -> str:
-    """Give what a request lacks; a removal needs no more than its cell: the block that stands on top there is the one to go."""
+    """Give what a request lacks; a removal needs no more than its cell: the top block there is the one to go."""
     if request.verb == "place" and request.color is None:
         return "a colour"
     if request.verb == "place" and request.size is None:
@@ -216,7 +216,7 @@ def _missing(request: Request) -> str:
 
 
 def settles_conflict(subject: _Subject, others: Sequence[Speech] | None = None) -> Decision:
-    """MM7: a contradiction by another director on this turn is acknowledged; N/A if nobody speaks of these cells."""
+    """MM7: a contradiction by another director on this turn is acknowledged; N/A if no one speaks of these cells."""
     asked = subject.message.reading.whole(Request)
     if isinstance(asked, Open) or not asked or not all(request.cells for request in asked):
         return undecided(asked.why if isinstance(asked, Open) else "not everything that is asked for has a place")
@@ -268,9 +268,9 @@ def knows_who_sees(subject: _Subject) -> Decision:
 
 
 def states_who_sees(subject: _Subject) -> Decision:
-    """MM8 since version 2: as before, but a message that only says "my" is left open.
+    """MM8 since version 2: as before, but a message that only states "my" is left open.
 
-    Version 2 calls that a "no", while people who rated version 1 called it unclear; nobody has rated version 2 yet.
+    Version 2 calls that a "no", while people who rated version 1 called it unclear; no one has rated version 2 yet.
     """
     found = knows_who_sees(subject)
     return undecided(found.reason) if found.answer == "unclear" else found

@@ -1,4 +1,4 @@
-"""Pragmatic sufficiency (PS1 to PS6): all public messages of a turn against candidates, the attempted move and what the builder said.
+"""Pragmatic sufficiency (PS1 to PS6): all public messages of a turn against candidates, the attempted move and what the builder stated.
 
 How truth is fixed: formats, section 12.2. The messages are taken together; superseded ones do not count.
 """

@@ -27,7 +27,7 @@ def agreed(decisions: Sequence[Decision], of: str) -> Decision:
 
 
 def if_candidates(check: Check) -> Check:
-    """Make a check N/A on turns without listed candidates, whatever was said."""
+    """Make a check N/A on turns without listed candidates, whatever was stated."""
 
     def checked(transcript: Transcript, turn: int, agent: str | None) -> Decision:
         if not game_of(transcript).prepared(turn).candidates:

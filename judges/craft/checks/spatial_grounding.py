@@ -62,7 +62,7 @@ class _Subject:
         return looks if looks == truly else None
 
     def is_right_already(self, claim: Request) -> bool:
-        """Whether a claim names a block by colour and layer that stands right: one half is enough, unless it is to be placed."""
+        """Whether a claim names a block by colour and layer that is at its right place: one half is enough, unless it is to be placed."""
         layer = claim.layer
         if layer is None or claim.color is None:
             return False
@@ -210,7 +210,7 @@ def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
 
 
 def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
-    """SG5: the engine would accept the action as it stands, the partner of a removed domino supplied."""
+    """SG5: the engine would accept the action as it is, the partner of a removed domino supplied."""
     if request.verb == "place" and request.size == "l" and len(request.cells) == 1:
         return Decision("unclear", f"{request}: which second cell it covers is not said")
     move = _literal(subject, request)
@@ -297,7 +297,7 @@ def _unanimous(decisions: Iterable[Decision]) -> Decision:
 
 
 def _whole(answer: Callable[[_Subject], Decision]) -> Check:
-    """Make a check of a question about all that the reasoning says."""
+    """Make a check of a question about all that the reasoning states."""
 
     def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
         game = game_of(transcript)

@@ -1,7 +1,7 @@
 """A clause by its words: which of them are unknown, what cues they give, what no claim took up, and what leaves it open.
 
 A claim may be read from an open clause, and may be right; but another clause, block or player decides what it means. So it is not
-understood, and nothing is concluded from what it says or leaves out.
+understood, and nothing is concluded from what it states or leaves out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from schemas.common.packages import packaged_yaml
 _TABLES: Final = packaged_yaml(__package__, "cues.yaml")
 _CUES: Final[Mapping[str, str]] = {kind: cue for cue, kinds in _TABLES["cues"].items() for kind in kinds.split()}
 AGAINST: Final[Mapping[str, frozenset[str]]] = {verb: frozenset(cues.split()) for verb, cues in _TABLES["against"].items()}
-"""Verb of a claim -> cues beside which it may have been misread."""
+"""Verb of a claim -> cues next to which it may have been misread."""
 
 ASKS: Final = frozenset(_TABLES["asks"].split())
 """Cues of asking for a block."""
@@ -63,7 +63,7 @@ _LABEL: Final = 2
 
 _PLAIN_NOUNS: Final = frozenset(_TABLES["plain_nouns"].split())
 _MEASURED: Final = frozenset(("width", "length", "stature", "girth", "format", "size", "sized"))
-"""Words beside which a size stands."""
+"""Words that follow or precede a size."""
 
 _PREPOSITIONS: Final = frozenset(_TABLES["prepositions"].split())
 
@@ -117,7 +117,7 @@ class ClauseWords:
         return [token for token in self.words if kind_of(token.word) == "talk"]
 
     def _may_name(self, token: Token) -> bool:
-        """Whether a word of talk stands where a size or a place would: ``a great red block``, ``at the heart of my wall``."""
+        """Whether a word of talk is where a size or a place would: ``a great red block``, ``at the heart of my wall``."""
         if token.word in _PLAIN_NOUNS or not self._asks_here or any(item.start <= token.start < item.end for item in self.items):
             return False
         here = self.words.index(token)
@@ -145,7 +145,7 @@ class ClauseWords:
         return any(start <= token.start < end for start, end in self.remarks)
 
     def _is_harmless(self, token: Token) -> bool:
-        """Whether a word that is no item adds nothing to what the clause names."""
+        """Whether a word that is not an item adds nothing to what the clause names."""
         rule = next((rule for words, rule in self._RULES if token.word in words), self._RULES_OF_KINDS.get(kind_of(token.word)))
         return rule is not None and rule(self, token)
 
@@ -196,7 +196,7 @@ class ClauseWords:
         "denial": lambda _, __: True,
         "vague": lambda _, __: True,
     }
-    """The same by the list of `ordinary.yaml` that a word stands in."""
+    """The same by the list of `ordinary.yaml` that a word is in."""
 
     @property
     def _is_placed(self) -> bool:
@@ -204,7 +204,7 @@ class ClauseWords:
 
     @cached_property
     def cues(self) -> frozenset[str]:
-        """All cues of the clause; denial only where it stands in one part with a block or with the words of asking."""
+        """All cues of the clause; denial only where it is in one part with a block or with the words of asking."""
         cues = cues_of(self.items, self.words)
         denied = any("denial" in part and part & (ASKS | TAKES | {"block"}) for part in self.parts)
         return cues | {"denial"} if denied else cues - {"denial"}
@@ -218,7 +218,7 @@ class ClauseWords:
 
     @cached_property
     def parts(self) -> list[frozenset[str]]:
-        """Cues of the parts between commas and buts, with ``block`` where one is named, ``pointing`` where a place or a pronoun stands."""
+        """Cues of the parts between commas and buts, with ``block`` where one is named, ``pointing`` where a place or a pronoun is."""
         parts = []
         denials = [token.start for token in self.strange if kind_of(token.word) == "denial"]
         adverbs = [token for token in self.words if token.word in _ADVERBS]
@@ -255,7 +255,7 @@ class ClauseWords:
 
     @cached_property
     def is_about_support(self) -> bool:
-        """Whether it only says what the block that is asked for rests on: ``it goes on top of the red one``."""
+        """Whether it only states what the block that is asked for rests on: ``it goes on top of the red one``."""
         carried = any(item.kind in ("on_top", "below") for item in self.items) or any(token.word in _CARRYING for token in self.words)
         plain = len(self.blocks) == 1 and not self.blocks[0].size and not self.blocks[0].indefinite
         points = any(item.kind in ("pron", "there", "on_top", "below") for item in self.items)
@@ -282,7 +282,7 @@ class ClauseWords:
 
     @property
     def _describes_layer(self) -> bool:
-        """Whether it only says how a layer is: ``so layer 1 is open``."""
+        """Whether it only states how a layer is: ``so layer 1 is open``."""
         kinds = {item.kind for item in self.items}
         return (
             not self.blocks
@@ -314,7 +314,7 @@ class ClauseWords:
 
     @property
     def _places(self) -> list[Stretch]:
-        """The items that may name a place; beside coordinates ``right`` and ``left`` are words like others."""
+        """The items that may name a place; next to coordinates ``right`` and ``left`` are words like others."""
         located = any(item.kind == "cell" for item in self.items)
         return [item for item in self.items if not (located and item.kind == "side")]
 
@@ -339,7 +339,7 @@ class ClauseWords:
 
     @property
     def names_by_words(self) -> bool:
-        """Whether a cell is named in words, which only a certain claim resolves; a coordinate stands for itself."""
+        """Whether a cell is named in words, which only a certain claim resolves; a coordinate needs no resolution."""
         return any(item.kind in _PLACES - {"cell", "listing"} for item in self.items)
 
     def is_strange_to(self, claim: Claim) -> bool:
@@ -363,7 +363,7 @@ class ClauseWords:
 
     @property
     def puts_into(self) -> bool:
-        """Whether a pronoun is filled with something, and so stands for a place: ``fill it with a red block``."""
+        """Whether a pronoun is filled with something, and so means a place: ``fill it with a red block``."""
         kinds = [item.kind for item in self.items]
         return any(kinds[at].startswith("act") and kinds[at + 1 : at + 3] == ["pron", "with"] for at in range(len(kinds)))
 
@@ -387,7 +387,7 @@ class ClauseWords:
 
     @property
     def repeats_removal(self) -> bool:
-        """Whether it only says of a block spoken of before that it is to go: ``removing it comes first``."""
+        """Whether it only repeats that a block mentioned before is to go: ``removing it comes first``."""
         asks = self.cues & TAKES and not self.cues & ASKS
         return bool(asks) and self.left_over == "a request" and not self.unknown and "denial" not in self.cues
 
@@ -410,7 +410,7 @@ class ClauseWords:
 
     @property
     def states(self) -> bool:
-        """Whether it says how something is or should be, and has no word of putting, taking away, wanting or going on to a next step."""
+        """Whether it states how something is or should be, and has no word of putting, taking away, wanting or going on to a next step."""
         steps = any(cue.startswith("act.") or cue in ("wish", "leave", "fault", "void", "instead", "repair") for cue in self.cues)
         return (
             bool(self.cues & {"see", "board", "target", "praise", "done"}) and not steps and not any(i.kind == "order" for i in self.items)
@@ -418,7 +418,7 @@ class ClauseWords:
 
     @property
     def may_judge(self) -> bool:
-        """Whether it has a word of seeing or of persons; else it says neither who sees a place nor what is thought of others."""
+        """Whether it has a word of seeing or of persons; else it states neither who sees a place nor what is thought of others."""
         return any(token.word in _PERSONS or token.word.startswith(_SEEING) for token in self.words)
 
     @property
@@ -464,7 +464,7 @@ _ALONE: Final = 1
 
 
 def open_in(clause: ClauseWords, blocks: int, board: Board) -> str:
-    """Why it is open what a clause asks for; empty if nothing in its words says so.
+    """Why it is open what a clause asks for; empty if none of its words makes it so.
 
     Args:
         clause: one sentence.
@@ -507,7 +507,7 @@ def open_in(clause: ClauseWords, blocks: int, board: Board) -> str:
 
 
 def _names_side_of(clause: ClauseWords, others: Sequence[str]) -> bool:
-    """Whether a place is said to be another player's: ``D3's left``."""
+    """Whether a place is stated to be another player's: ``D3's left``."""
     return any(
         one.word in others and one.end - one.start > len(one.word) and other.word in _SIDE_WORDS for one, other in pairwise(clause.words)
     )

@@ -128,7 +128,7 @@ class Group:
     old: Stretch | None = None
     """What follows ``instead of`` or ``not``."""
     corrects: bool = False
-    """The old block stands behind ``not``: a large one is not meant, it need not be there."""
+    """The old block is behind ``not``: a large one is not meant, it need not be there."""
     place_first: bool = False
 
     @property
@@ -138,7 +138,7 @@ class Group:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing was said at all."""
+        """Whether nothing was stated at all."""
         return not (
             self.block
             or self.places
@@ -345,7 +345,7 @@ class Clause:
     sentence: int
     passive: bool = False
     contrast: bool = False
-    """Begins with but, which, where or and, and so speaks about what was said just before."""
+    """Begins with but, which, where or and, and so speaks about what was stated just before."""
 
     @property
     def kind(self) -> str:
@@ -424,7 +424,7 @@ def _bare_end(before: Sequence[Stretch], predicate: Stretch) -> int:
 
 def _clause(predicate: Stretch | None, before: list[Stretch], body: list[Stretch], sentence: int, *, question: bool) -> Clause:
     own_begin = max((index + 1 for index, item in enumerate(before) if item.kind in ("comma", "but")), default=0)
-    own = before[own_begin:]  # what stands before the last comma steers another clause
+    own = before[own_begin:]  # what is before the last comma steers another clause
     marks = {item.kind for item in own if item.kind in _MODIFIERS} | {item.kind for item in before if item.kind == "first"}
     marks |= {item.kind for item in body if item.kind in ("first", "instead")}
     if question:

@@ -1,4 +1,4 @@
-"""Drafts of claims, and the book that keeps them together with what was spoken of last; at the end it settles which claims come of them."""
+"""Drafts of claims, and the book that holds them together with what was mentioned last; at the end it settles which claims come of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Draft:
     droppable: bool = False
     """An observation that is left out when a request takes its content up."""
     tentative: bool = False
-    """A block that stands alone; a request only if the next words say where it goes."""
+    """A block without a place; a request only if the next words say where it goes."""
     pointing: bool = False
     """Names no block of its own: ``fix that``, ``add those``."""
     sentence: int = 0
@@ -81,7 +81,7 @@ class DraftBook:
         """What was spoken of before the last observation."""
 
         self.denied: Focus | None = None
-        """The block that is not to be placed where a clause says, or not to be touched."""
+        """The block that is not to be placed named by a clause, or not to be touched."""
 
         self.layer_before: int | None = None
         """The layer spoken of before the last draft."""
@@ -112,7 +112,7 @@ class DraftBook:
                           droppable=how.droppable, sentence=clause.sentence, origins=origins, whole=group.whole))  # fmt: skip
 
     def _is_blank(self, clause: Clause, verb: str, group: Group) -> bool:
-        """Whether the group names no block and no place; ``add that one`` is kept as a pointer to what was said."""
+        """Whether the group names no block and no place; ``add that one`` is stored as a reference to what was named before."""
         block = group.block
         if (block is not None and (block.color or block.size)) or group.has_place or group.layers:
             return False
@@ -145,12 +145,12 @@ class DraftBook:
         return place
 
     def _only_one(self, color: str, size: str | None, place: PointedAt) -> PointedAt:
-        """Resolve a block that is described and stands only once on the speaker's wall."""
+        """Resolve a block that is described and occurs once on the speaker's wall."""
         found = self.scene.find(color=color, size=size, layer=place.layer)
         return replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
 
     def announce(self, clause: Clause, group: Group) -> None:
-        """Append a block that stands alone; without a place in the next words it asks for nothing."""
+        """Append a block without a place; without a place in the next words it asks for nothing."""
         color, size, origins = self._type_of(group)
         start, end = _span(clause, group)
         draft = Draft(verb="place", start=start, end=end, explicit=False, color=color, size=size, sentence=clause.sentence, origins=origins)
@@ -180,7 +180,7 @@ class DraftBook:
         return True
 
     def _fits_gap(self, last: Draft, group: Group) -> bool:
-        """Whether a group says nothing that the request already says, and no block of its own."""
+        """Whether a group states nothing that the request already states, and no block of its own."""
         if group.relation or group.there or group.refers or group.rest or group.whole or group.top_of or group.director or group.old:
             return False
         place = self.scene.place_of(group, last.verb)
@@ -292,7 +292,7 @@ class DraftBook:
         return place if place.cells is not None else None
 
     def described(self, group: Group) -> PointedAt | None:
-        """Give the place of a block that is described and stands only once on the speaker's wall."""
+        """Give the place of a block that is described and occurs once on the speaker's wall."""
         if group.block is None or not group.block.color:
             return None
         stated = self.scene.place_of(group, "remove")
@@ -320,7 +320,7 @@ class DraftBook:
         return PointedAt(focus.cells, layer, "carried", "carried" if place.layer is None else place.layer_origin)
 
     def _layer_of_sentence(self, clause: Clause, place: PointedAt) -> PointedAt:
-        """Carry the layer of the observation that a wish of the same sentence stands against."""
+        """Carry the layer of the observation that a wish of the same sentence contradicts."""
         seen = self.drafts[-1] if self.drafts else None
         if seen is None or seen.sentence != clause.sentence or seen.verb not in ("other", "confirm"):
             return place
@@ -415,7 +415,7 @@ def _overlap(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> bool
 
 
 def _filled(request: Draft, statement: Draft) -> Draft:
-    """Carry over to the request what only the statement says."""
+    """Carry over to the request what only the statement has."""
     origins: dict[str, Origin] = dict(request.origins)
     place = request.place
     if place.cells is None and statement.place.cells is not None:

@@ -187,7 +187,7 @@ def _particle(words: Sequence[str], index: int) -> Found:
 
 
 def _closes_need(words: Sequence[str], index: int) -> bool:
-    """Whether ``short`` stands behind the block that is lacking."""
+    """Whether ``short`` follows the block that is lacking."""
     closes = words[index] == "short" and at(words, index - 1) in BLOCK_NOUNS and not leads_to_block(words, index + 1)
     return closes and any(word in COLORS for word in words[max(0, index - 4) : index])
 
@@ -213,7 +213,7 @@ def _phrase(words: Sequence[str], index: int) -> Found:
 
 
 def _begins(words: Sequence[str], index: int, kind: str) -> bool:
-    """Whether a phrase stands where a correction or an order can begin."""
+    """Whether a correction or an order can begin at the phrase."""
     before = at(words, index - 1)
     if words[index] == "whether" or at(words, index + 1) == "if" or at(words, index + 2) == "if":
         return not {"could", "can", "would", "might"} & set(words[index : index + 6])  # "I wonder if we could put"
@@ -223,7 +223,7 @@ def _begins(words: Sequence[str], index: int, kind: str) -> bool:
 
 
 def _tells(words: Sequence[str], index: int) -> bool:
-    """Whether someone is said to have put a block: ``you put the red one there``, unlike ``could you put``."""
+    """Whether a block was already put, by the text: ``you put the red one there``, unlike ``could you put``."""
     before = at(words, index - 1)
     if before == "just" or (before == "builder" and at(words, index - 2) == "the"):
         return "please" not in words and before != "just"
@@ -245,7 +245,7 @@ def _fetches(words: Sequence[str], index: int) -> bool:
 
 
 def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Stretch | None:
-    """Give what a phrase means before or behind certain words, None where it means what the table says."""
+    """Give what a phrase means before or behind certain words, None where the table holds."""
     if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
         tells = words[index] in ("sits", "sit", "rests", "rest")  # "it sits on the right", unlike "the block sitting on the right"
         return make("state", value="is") if tells else make("prep", value="on")
@@ -286,7 +286,7 @@ def _names_place(words: Sequence[str], index: int) -> bool:
 
 
 def _is_idle(words: Sequence[str], index: int, length: int, kind: str) -> bool:
-    """Whether a phrase says nothing where it stands: ``in the empty corner``, ``that left one``, ``the leftmost position``."""
+    """Whether a phrase states nothing where it is: ``in the empty corner``, ``that left one``, ``the leftmost position``."""
     after = at(words, index + length)
     if kind == "empty":
         return after in _PLACE_WORDS
@@ -380,7 +380,7 @@ def _is_apposition(merged: Sequence[Stretch], item: Stretch) -> bool:
 
 
 def _block_before(items: Sequence[Stretch], *, anywhere: bool) -> int | None:
-    """Give the index of the last block, if it stands right before or only a comma or ``with`` between."""
+    """Give the index of the last block, if it is right before, or only a comma or ``with`` between."""
     for here in range(len(items) - 1, -1, -1):
         if items[here].kind == "block":
             return here
@@ -457,4 +457,4 @@ _READERS: Mapping[str, tuple[Reader, ...]] = {
     for word in frozenset().union(*(openers for _, openers in _BY_OPENER))
 }
 _OTHER_READERS: tuple[Reader, ...] = (read_cell, *(reader for reader, _ in _BY_OPENER))
-"""For what is no word: cells, numbers, signs."""
+"""For what is not a word: cells, numbers, signs."""

@@ -43,7 +43,7 @@ _CODE = re.compile("[gbryo][sl]")
 
 @dataclass
 class _Words:
-    """What the words of one block have said so far."""
+    """What is known of one block so far."""
 
     color: str | None = None
     size: str | None = None
@@ -163,12 +163,12 @@ def read_block(words: Sequence[str], index: int) -> Found:
 
 
 def _is_apart(words: Sequence[str], index: int, here: int) -> bool:
-    """Whether a size stands before a noun, or between two commas: ``a brick, long, painted red``."""
+    """Whether a size is before a noun, or between two commas: ``a brick, long, painted red``."""
     return at(words, here) in BLOCK_NOUNS or (at(words, index - 1) == "," and at(words, here) in (",", "and", "."))
 
 
 def _tint(words: Sequence[str], here: int) -> int:
-    """Give the length of ``in red``, ``of colour red``, ``colored red`` behind a noun, 0 if none stands there."""
+    """Give the length of ``in red``, ``of colour red``, ``colored red`` behind a noun, 0 if none is there."""
     if words[here] not in _TINTING:
         return 0
     end = here
@@ -219,7 +219,7 @@ _LAYER_CODES = frozenset(("l0", "l1", "l2"))
 _TOWARDS = frozenset(("closest", "nearest", "near", "nearer", "closer", "next", "adjacent", "toward", "towards"))
 _AWAY = frozenset(("farthest", "furthest", "opposite", "away", "farther", "further"))
 _SPEECH = word_set("spatial", "speech")
-"""Behind a director's name: what she said is spoken of, not her wall."""
+"""After a director's name: her message is meant, not her wall."""
 
 _OUTERMOST = frozenset(("end", "corner", "edge"))
 _BOTH_OF = frozenset(("both", "each", "either", "two", "2"))
@@ -229,7 +229,7 @@ _ENDS = frozenset(("end", "ends", "corner", "corners", "edges", "edge", "sides",
 _RARE = _BOTH_OF | _OUTER | {"one", "a", "1", "single", "just", "directly", "immediately", "right"}
 _BEFORE_ADJACENT = frozenset(("the", "left", "right", "just", "directly", "immediately", "", ",", ";", ":", "and", "is", "goes"))
 _CLAUSE = 9
-"""Words in which a relative clause says who sees a place."""
+"""Words in which a relative clause states who sees a place."""
 
 PLACE_STOPS = word_set("spatial", "place_stops")
 _SHARING = frozenset({"shared", "share", "sharing", "common"})
@@ -274,7 +274,7 @@ def _shared(words: Sequence[str], index: int) -> Found:
 
 
 def _seen_by(words: Sequence[str], index: int) -> Found:
-    """Read ``the end that nobody else can see`` and ``the corner that belongs to both of us``: shared or not tells which end it is."""
+    """Read ``the end that no one else can see`` and ``the corner that belongs to both of us``: shared or not tells which end it is."""
     here = index + 1
     clause: list[str] = []
     while here < len(words) and here < index + _CLAUSE and (words[here].isalpha() or words[here] in _DIRECTORS):

@@ -54,7 +54,7 @@ def height(board: Board, cell: str) -> int:
 def wall_blocks(board: Board, speaker: str) -> list[WallBlock]:
     """Give the blocks of a wall; two neighbours with the same large code in one layer count as one block.
 
-    The text form of a board has no span records, so three equal large codes in a row cannot be told apart; they stay single cells.
+    The text form of a board has no span records, so three equal large codes in a row cannot be distinguished; they stay single cells.
     """
     found: list[WallBlock] = []
     wall = WALLS[speaker]
@@ -176,7 +176,7 @@ class Scene:
 
     @staticmethod
     def _without_wall_name(group: Group, wall: str) -> list[Stretch]:
-        """Leave out ``my left side`` said by D1 of the whole left wall, where other words name the cell."""
+        """Leave out ``my left side`` where D1 means the whole left wall, where other words name the cell."""
         own = {"D1": 0, "D3": 2}.get(wall)
         named = [item for item in group.places if not (item.value == "side" and item.number == own)]
         large = group.block is not None and group.block.size == "l"
@@ -251,7 +251,7 @@ class Scene:
         return pointing and self.focus.color is None and self.focus.source == "complaint"
 
     def _adjacent(self, group: Group, named: PointedAt) -> PointedAt:
-        """Resolve ``next to it``: the middle cell beside an outer one, both others for two blocks or a large one."""
+        """Resolve ``next to it``: the middle cell next to an outer one, both others for two blocks or a large one."""
         if named.cells is not None:
             return named
         where = self._named(replace(group, places=group.anchor_places, layers=group.anchor_layers))
@@ -325,13 +325,13 @@ _DIRECTOR: Final = {name: _any_of((rf"{name}(?:'s)?", rf"(?:director|player|agen
 
 
 def remarks_in(text: str) -> Iterator[tuple[int, int]]:
-    """Give the stretches of a text that are about who sees a place or what another director said; seats alone are none."""
+    """Give the stretches of a text that are about who sees a place or what another director wrote; sides alone are not."""
     for pattern in (_EXCLUSIVE, _SHARED, _DISAGREEMENT):
         yield from (match.span() for match in pattern.finditer(text))
 
 
 def views(text: str) -> Iterator[ReadClaim[View]]:
-    """Give what the text says of who sees a place; a word of somebody's seat counts only where nothing more is said."""
+    """Give what the text states of who sees a place; a word of a side counts only where nothing more is stated."""
     kinds: tuple[tuple[SeenBy, re.Pattern[str], str | None], ...] = (
         ("speaker", _EXCLUSIVE, None),
         ("shared", _SHARED, None),

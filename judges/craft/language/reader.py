@@ -73,7 +73,7 @@ def withdraw(items: Sequence[Stretch], book: DraftBook) -> None:
 
 
 def amend(book: DraftBook, written: int, clauses: Sequence[Clause]) -> None:
-    """Apply what stands behind a repair, whose drafts begin at ``written``, to the request before it."""
+    """Apply what follows a repair, whose drafts begin at ``written``, to the request before it."""
     target = next((draft for draft in reversed(book.drafts[:written]) if draft.verb in INSTRUCTIONS and not draft.pointing), None)
     new = [draft for draft in book.drafts[written:] if draft.verb in INSTRUCTIONS]
     if target is None or not clauses or clauses[0].sentence - target.sentence > 1:
@@ -210,7 +210,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextRea
     of block codes, bottom to top, before the builder's move.
 
     Raises:
-        ValueError: the speaker is no director.
+        ValueError: the speaker is not a director.
     """
     if speaker not in WALLS:
         raise ValueError(f"speaker {speaker!r} is no director; it must be one of {', '.join(WALLS)}")
@@ -267,7 +267,7 @@ def _section(items: Sequence[Stretch], current: int | None) -> int | None:
 
 
 def _is_stack(drafts: Sequence[Draft]) -> bool:
-    """Whether several blocks are told for one place, so that one layer cannot hold for all."""
+    """Whether several blocks are named for one place, so that one layer cannot hold for all."""
     places = [draft.place.cells for draft in drafts if draft.verb == "place" and draft.place.cells]
     return len(places) > len(set(places))
 

@@ -1,6 +1,6 @@
 """Clauses to drafts of claims.
 
-Actions say what is to be placed, removed, replaced, moved or kept; statements name needs, gaps, what is seen, what is right or wrong.
+Actions say what is to be placed, removed, replaced, moved or left; statements name needs, gaps, what is seen, what is right or wrong.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Actions:
             self.book.name(clause, groups)
 
     def _finish_layer(self, clause: Clause, group: Group) -> None:
-        """Read ``... to finish that row``: the layer of the request that stands before it."""
+        """Read ``... to finish that row``: the layer of the request that is before it."""
         asked = self.book.drafts[-1] if self.book.drafts else None
         if asked is None or asked.sentence != clause.sentence or asked.verb != "place" or asked.place.layer is not None:
             return
@@ -283,7 +283,7 @@ class Statements:
                 self.book.add(clause, "place", group, Manner(explicit=False))
         if not objects:
             self.book.note(clause, [*subject, *body], "plain")
-        if self._is_foreign(clause, subject):  # what another director needs somewhere is no request of the speaker
+        if self._is_foreign(clause, subject):  # what another director needs somewhere is not a request of the speaker
             self.book.drafts[written:] = [replace(draft, foreign=True) for draft in self.book.drafts[written:] if draft.place.cells]
 
     def _is_foreign(self, clause: Clause, subject: list[Group]) -> bool:
@@ -487,7 +487,7 @@ class Statements:
             self.book.add(clause, "keep" if there else "place", group)
 
     def _is_talked_about(self, group: Group) -> bool:
-        """Tell ``the red one on the left passes inspection`` from a request without a verb: that block stands there."""
+        """Tell ``the red one on the left passes inspection`` from a request without a verb: that block is there."""
         if group.block is None or not group.block.definite:
             return False
         place = self.book.scene.place_of(group, "remove")
@@ -503,7 +503,7 @@ class Statements:
         return meant and focus.source in ("plain", "complaint") and self.book.place_in_focus(clause) is not None
 
     def _opens_request(self, clause: Clause, group: Group) -> bool:
-        """Whether a block stands alone, so that the next words may say where it goes."""
+        """Whether only a block is named, so that the next words may say where it goes."""
         block = group.block
         named = block is not None and block.color is not None and not block.again and not block.absent and not block.definite
         return named and not group.relation and not clause.marks & (_UNSURE | {"purpose", "because", "before"})

@@ -7,7 +7,7 @@ and layer of the clause found again in a claim? A claim that passes is *certain*
 A whole mention is a stretch that names one block, its place and its layer, whatever verb ties them together.
 
 What such a stretch wants follows from its words of polarity (need, blank, wrong, praise; denied or not) and from the board: a block
-that is not there cannot be remarked, one that stands there is not asked for. Where the two do not settle it, nothing is claimed.
+that is not there cannot be remarked, one that is there is not asked for. Where the two do not settle it, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _verb(clause: ClauseWords, block: Stretch, *, is_there: bool) -> Verb | None
 
 
 def _tells_lack(part: frozenset[str]) -> bool:
-    """Whether a part says that the place is blank: ``the board has nothing there``, ``not there yet``."""
+    """Whether a part states that the place is blank: ``the board has nothing there``, ``not there yet``."""
     reported = "empty" in part or ("denial" in part and bool(part & {"board", "there", "yet", "done"}))
     return reported and not part & ASKS
 
@@ -108,7 +108,7 @@ _REACH = 2
 """Sentences before and behind the one with the block that may go on about it."""
 
 _TAKING_BACK = frozenset(("void", "act.pass", "repair", "act.replace", "instead"))
-"""Cues of taking back or turning what another sentence says."""
+"""Cues of taking back or turning what another sentence states."""
 
 _OF_PLACES = frozenset(("relation", "several", "another player's place"))
 """What may leave a place open without asking for a step."""
@@ -214,7 +214,7 @@ def _with_orders(claims: tuple[Claim, ...], clauses: Sequence[ClauseWords], boar
 
 
 def _with_first(claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
-    """Let the first instruction be carried out first where the one that was to be is no instruction any more."""
+    """Let the first instruction be carried out first where the one that was to be is not an instruction any more."""
     lead = next((claim for claim in claims if claim.is_instruction), None)
     if lead is None or any(claim.first for claim in claims):
         return claims
@@ -309,7 +309,7 @@ def _clause_doubt(clause: ClauseWords, claim: Claim) -> str:
 
 
 def _is_doubtful_word(clause: ClauseWords, claim: Claim) -> bool:
-    """Whether a word without a meaning stands right before a block or a layer, where it may change what is meant."""
+    """Whether a word without a meaning is right before a block or a layer, where it may change what is meant."""
     begins = {item.start for item in clause.items if item.kind in ("block", "layer", "side", "cells")}
     after = {one.start: other.start for one, other in zip(clause.words, clause.words[1:], strict=False)}
     before_item = [token for token in clause.unknown if after.get(token.start) in begins]
@@ -331,14 +331,14 @@ def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[C
         return "" if is_there or not unclear else "no such block is there to be taken away"
     if claim.verb in ("keep", "confirm", "other") and claim.color is not None:
         if not is_there:
-            return "no such block is there"  # nor to be kept: "only this keeps my wall from matching: ..."
+            return "no such block is there"  # nor to be left: "only this keeps my wall from matching: ..."
         remarked = cues & {"praise", "board", "done"} and not any(clause.is_new for clause in clauses)
         return "" if remarked or claim.verb == "keep" else "asked for or only remarked?"
     return ""
 
 
 def _is_taken_up(clause: ClauseWords, clauses: Sequence[ClauseWords]) -> bool:
-    """Whether a clause that names no block itself says what is to become of the one that another clause names."""
+    """Whether a clause that names no block itself states what is to become of the one that another clause names."""
     return any(other is not clause and other.cues & TAKES and not any(block.color for block in other.blocks) for other in clauses)
 
 
@@ -373,7 +373,7 @@ def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], o
 
 
 def _is_there(claim: Claim, board: Board) -> bool:
-    """Whether the block of a claim is on the board where the claim says."""
+    """Whether the block of a claim is on the board at the place of the claim."""
     if not claim.cells or claim.color is None:
         return False
     layers = range(3) if claim.layer is None else [claim.layer]

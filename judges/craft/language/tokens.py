@@ -51,7 +51,7 @@ _QUOTATION = re.compile(
 
 
 def without_asides(plain: str) -> str:
-    """Blank out hedges between commas, exclamations in brackets, quotations of what someone said, and which layers a block is to bear."""
+    """Blank out hedges between commas, exclamations in brackets, quotations of what someone stated, and which layers a block is to bear."""
     if '"' in plain or "'" in plain:
         plain = _QUOTATION.sub(_without_quote, plain)
     if "(" in plain:
@@ -362,7 +362,7 @@ def _above_ground(sentence: Sentence) -> Sentence:
 
 
 def _without_squares(sentences: list[Sentence]) -> list[Sentence]:
-    """Read ``b3`` as on a chess board: letters from the left, numbers from the bottom; not beside a layer of its own."""
+    """Read ``b3`` as on a chess board: letters from the left, numbers from the bottom; not next to a layer of its own."""
     squares = [token.word for sentence in sentences for token in sentence if _SQUARE.fullmatch(token.word)]
     base = 0 if any(word[1] == "0" for word in squares) else 1
     return [_expanded_squares(sentence, base) for sentence in sentences] if squares else sentences

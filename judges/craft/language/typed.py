@@ -95,7 +95,7 @@ def _plain(sentence: Sequence[Token], lacks: Sequence[str]) -> frozenset[int]:
 
 
 def _is_apart(token: Token, lacks: Sequence[str]) -> bool:
-    """Whether a word in another sentence says nothing of what the request lacks."""
+    """Whether a word in another sentence states nothing of what the request lacks."""
     if token.word in SIZES:
         return "a size" not in lacks
     return token.word not in _CARRYING | COLORS.keys() and not any(letter.isdigit() for letter in token.word)
@@ -109,7 +109,7 @@ _COORDINATE: Final = re.compile(r"\(\s*([0-2])\s*,\s*([0-2])\s*\)")
 
 
 class Detail:
-    """A colour, a size or a place of something that is asked for, which words beside the request may give.
+    """A colour, a size or a place of something that is asked for, which words next to the request may give.
 
     No text claims one by itself; but only of a text that may hold none can be concluded what its requests leave out.
     """
@@ -189,7 +189,7 @@ def _known(claim: Request | Remark) -> int:
 
 
 def _named(text: str, claims: Sequence[Claim]) -> Iterator[ReadClaim[Named]]:
-    """Give every cell that stands in the text as a coordinate, or that a certain claim puts there, once."""
+    """Give every cell that is in the text as a coordinate, or that a certain claim puts there, once."""
     places = {f"({match[1]},{match[2]})": (match.start(), match.end()) for match in reversed(list(_COORDINATE.finditer(text)))}
     for claim in claims:
         if claim.certain and claim.origins.get("cells") != "resolved":

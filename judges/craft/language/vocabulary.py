@@ -36,7 +36,7 @@ class BlockType:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One thing the text asks for or says; a field that the text does not settle is None."""
+    """One thing the text asks for or states; a field that the text does not settle is None."""
 
     verb: Verb
     color: Color | None = None
@@ -48,7 +48,7 @@ class Claim:
     first: bool = False
     """The instruction to be carried out first; true for exactly one claim of a text with instructions."""
     old: BlockType | None = None
-    """The block that is said to be there now."""
+    """The block that is stated to be there now."""
     start: int = 0
     """Character offset in the text where the words of the claim begin."""
     end: int = 0
@@ -58,7 +58,7 @@ class Claim:
     clause_numbers: frozenset[int] = frozenset()
     """Numbers of the clauses whose words went into the claim."""
     doubt: str = ""
-    """Why the words around it do not bear the claim out; empty if what it gives is certain, though it need not be all that was said."""
+    """Why the words around it do not bear the claim out; empty if what it gives is certain, though it need not be all that was stated."""
 
     @property
     def certain(self) -> bool:
@@ -96,7 +96,7 @@ class TextReading:
     claims: tuple[Claim, ...]
     """In text order."""
     unread: tuple[UnreadClause, ...] = ()
-    """The clauses that were not understood, in text order; only of a text without any can be told what it does not say."""
+    """The clauses that were not understood, in text order; only for a text without any it is known what it does not state."""
 
     @property
     def first(self) -> Claim | None:
@@ -105,7 +105,7 @@ class TextReading:
 
 
 class Meaning(NamedTuple):
-    """What a phrase stands for: a kind of item and, within the kind, a value."""
+    """What a phrase means: a kind of item and, within the kind, a value."""
 
     kind: str
     value: str = ""
@@ -160,7 +160,7 @@ TYPO_TARGETS: Final = tuple(_WORDS["corrected"].split())
 """Words in which typing errors (one letter lost, doubled or swapped with its neighbour) are corrected."""
 
 PHRASES: Final[Mapping[tuple[str, ...], Meaning]] = {tuple(phrase.split()): meaning for phrase, meaning in _phrases()}
-"""Words of a phrase -> what it means; where a phrase stands twice, the later entry holds."""
+"""Words of a phrase -> what it means; where a phrase is listed twice, the later entry holds."""
 
 
 PLACES: Final = word_set("items", "places")
@@ -189,11 +189,11 @@ class Stretch:
     color: str | None = None
     size: str | None = None
     noun: bool = False
-    """Block: a noun such as ``block`` or ``one`` stands there, not only a colour."""
+    """Block: a noun such as ``block`` or ``one`` is present, not only a colour."""
     topmost: bool = False
     """Block: called the top one of its stack."""
     indefinite: bool = False
-    """Block: introduced by ``a`` or ``another``, so not one that stands on the board."""
+    """Block: introduced by ``a`` or ``another``, so not one that is on the board."""
     definite: bool = False
     """Block: introduced by ``the`` or ``that``, so one that is spoken of as known."""
     absent: bool = False
@@ -230,7 +230,7 @@ _ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", "e"), ("ing", ""), ("ed", ""), (
 
 @cache
 def kind_of(word: str) -> str:
-    """Give the list that a lower-case word stands in: ``talk``, ``denial``, ``quantity``, ``vague``, ``particle``; empty if in none.
+    """Give the list that a lower-case word is in: ``talk``, ``denial``, ``quantity``, ``vague``, ``particle``; empty if in none.
 
     For talk the word without its ending counts, too.
     """
@@ -239,7 +239,7 @@ def kind_of(word: str) -> str:
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether a word says nothing of any block or place."""
+    """Whether a word states nothing of any block or place."""
     return kind_of(word) == "talk"
 
 

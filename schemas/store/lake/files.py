@@ -26,7 +26,7 @@ RUN: Final = "part_run"
 PARTITION: Final = (TABLE, BENCHMARK, RUN)
 
 LAKE_TABLES: Final[tuple[Table, ...]] = tuple(spec for spec in TABLES if spec.record is not StoreInfo)
-"""What the store knows of itself stands in the Delta table's own metadata."""
+"""What the store knows of itself is in the Delta table's own metadata."""
 
 
 def is_partitioned(spec: Table) -> bool:
@@ -91,7 +91,7 @@ def snapshot_of(delta: DeltaTable, uri: str, *, benchmark: str | None = None, ru
     )
     files: dict[str, list[DataFile]] = {}
     for written, size, table, of_benchmark, of_run in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-        logged = unquote(written)  # deltalake escapes what it is given, and gives it back as it stands in the log
+        logged = unquote(written)  # deltalake escapes what it is given, and gives it back as it is in the log
         if _fits(of_benchmark, benchmark) and _fits(of_run, run):
             files.setdefault(table, []).append(DataFile(f"{uri}/{logged}", logged, of_benchmark, of_run, size))
     return Snapshot(delta.version(), {table: sorted(found, key=_age) for table, found in files.items()})

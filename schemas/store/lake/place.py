@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _OWN: Final = "_cotrace"
-"""Folder beside the data for what is no data; Delta passes over names that begin so."""
+"""Folder next to the data for other files; Delta passes over names that begin so."""
 _OF_DATA: Final = f"{TABLE}="
 """How names of the folders begin that a lake's data lies in."""
 _LOG: Final = "_delta_log"
@@ -55,7 +55,7 @@ class Place:
     """A folder of this machine, or of a file system that it has mounted."""
 
     options: dict[str, str] | None = None
-    """What deltalake is told beside the address."""
+    """Options for deltalake, besides the address."""
 
     def __init__(self, folder: str | Path) -> None:
         path = Path(folder).absolute()
@@ -107,7 +107,7 @@ class Place:
         """Say in one line why deltalake or the file system cannot do what it is asked for.
 
         Raises:
-            StoreError: what it says.
+            StoreError: the reason.
         """
         from deltalake.exceptions import DeltaError
 
@@ -192,10 +192,10 @@ class Place:
         return self.uri, _state_of(Path(self.uri, _LOG))
 
     def know(self, files: Iterable[DataFile]) -> None:
-        """Be told of files of the lake: a connection can read no others."""
+        """Be informed of files of the lake: a connection can read no others."""
 
     def committed(self) -> None:
-        """Be told that this process has committed."""
+        """Be informed that this process has committed."""
 
 
 def version_file(version: int) -> str:
@@ -213,12 +213,12 @@ def _state_of(path: Path) -> tuple[int, ...] | None:
 
 
 def in_one_line(error: Exception) -> str:
-    """What an error says, without the colours and arrows of deltalake's."""
+    """What an error reports, without the colours and arrows of deltalake's."""
     return " ".join(re.sub(r"\x1b\[\d+m|↳", " ", str(error)).split())
 
 
 def _reason(error: Exception) -> str:
-    """What the file system says, or the first line of what deltalake says, below which stands its own stack; with the mend."""
+    """What the file system reports, or the first line of what deltalake reports, without its stack; with the fix."""
     if isinstance(error, OSError):
         return f"{f'{error.filename}: {error.strerror}' if error.filename else in_one_line(error)}; {_FIX}"
     text = str(error)
@@ -260,7 +260,7 @@ _LOOKS_EVERY_S: Final = 1.0
 class Bucket(Place):
     """A lake's place in an object store."""
 
-    def __init__(self, uri: str) -> None:  # a bucket is no folder: nothing of Place's is wanted
+    def __init__(self, uri: str) -> None:  # a bucket is not a folder: nothing of Place's is wanted
         self.uri = uri
         self.scheme = uri.partition(":")[0]
         self.kind = KINDS[self.scheme]
@@ -298,7 +298,7 @@ class Bucket(Place):
         """A folder of this machine, whose files are taken to the bucket on leaving, several at once.
 
         Raises:
-            StoreError: the folder for temporary files has no room, or the bucket does not take them.
+            StoreError: the folder for temporary files has no space, or the bucket does not take them.
         """
         with self._explaining_full_disk(), tempfile.TemporaryDirectory(prefix="cotrace-lake-") as name:
             yield Path(name)
@@ -338,11 +338,11 @@ class Bucket(Place):
             connection.register_filesystem(self._files)
 
     def know(self, files: Iterable[DataFile]) -> None:
-        """Be told of files of the lake."""
+        """Be informed of files of the lake."""
         self._known.update((file.path, file.bytes) for file in files)
 
     def committed(self) -> None:
-        """Be told that this process has committed: whoever asks for the state looks at once."""
+        """Be informed that this process has committed: whoever asks for the state looks at once."""
         self._looked = -float("inf")
 
     def state(self) -> tuple[object, ...]:
@@ -389,7 +389,7 @@ def bucket_at(uri: str) -> Bucket:
 
 
 def _state_folder() -> Path:
-    """Where programs keep what must outlive them and is no setting: journals are paid for, so no cache."""
+    """Where programs store what must outlive them and is not a setting: journals are paid for, so no cache."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "cotrace" / "lakes"
 
 
@@ -403,7 +403,7 @@ _UNUSABLE: Final = re.compile(r"[%\\\x00-\x1f\x7f]")
 
 
 def place_of(name: str | Path) -> Place:
-    """The place that a folder's name or an address stands for (`games`, `s3://bucket/games`; `s3:/bucket/games` is the same).
+    """The place that a folder's name or an address means (`games`, `s3://bucket/games`; `s3:/bucket/games` is the same).
 
     Raises:
         UsageError: no such addresses are known, the package that they need is not installed, or the folder's name cannot be used.

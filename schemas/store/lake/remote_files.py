@@ -19,9 +19,9 @@ _WRITTEN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class LakeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
-    """Answers what DuckDB asks of files out of what the lake's log says, so that only their contents are fetched.
+    """Answers what DuckDB asks of files out of what the lake's log states, so that only their contents are fetched.
 
-    A data file never changes, so what was fetched is kept in memory, the latest 256 MB of it.
+    A data file never changes, so what was fetched is cached in memory, the latest 256 MB of it.
 
     Args:
         scheme: how names begin that DuckDB brings here.

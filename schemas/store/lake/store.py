@@ -1,7 +1,7 @@
 """A store that is a lake: the same tables and views, in Parquet files that many machines can read and write at once.
 
-Delta Lake's log says which files make up the lake; each commit adds one entry to it, whole or not at all. A write reads the lake as it
-is, and its commit counts only if nobody has committed meanwhile: else the write is done again on what there is then. So writers need no
+Delta Lake's log states which files make up the lake; each commit adds one entry to it, whole or not at all. A write reads the lake as it
+is, and its commit counts only if no one has committed meanwhile: else the write is done again on what there is then. So writers need no
 lock, and what they leave is what they would have left one after the other.
 """
 
@@ -117,7 +117,7 @@ class LakeStore(Store):
 
     @property
     def journals(self) -> Path:
-        """Beside the data, so that whoever has the lake has them; those of one in a bucket lie on the machine that runs."""
+        """Next to the data, so that whoever has the lake has them; those of one in a bucket lie on the machine that runs."""
         return self.place.own / "journal"
 
     @property
@@ -188,7 +188,7 @@ class LakeStore(Store):
         """Say what to do where files are gone or damaged that the lake's log names, whoever has taken it for a mistake of a query.
 
         Raises:
-            StoreError: what it says.
+            StoreError: the reason.
         """
         import duckdb
 
@@ -205,7 +205,7 @@ class LakeStore(Store):
             ) from error
 
     def _of_a_file(self, error: duckdb.Error, snapshot: Snapshot) -> str | None:
-        """What is wrong with which file, where DuckDB speaks of one; of damage it often says no more than `Out of buffer`."""
+        """What is wrong with which file, where DuckDB speaks of one; of damage it often states no more than `Out of buffer`."""
         import duckdb
 
         if isinstance(error, duckdb.PermissionException):
@@ -222,7 +222,7 @@ class LakeStore(Store):
 
     @contextmanager
     def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Nobody writes tables of a lake through a connection: see `transact`."""
+        """No one writes tables of a lake through a connection: see `transact`."""
         raise StoreError(f"{self.path} is a lake: it is written in transactions of its own")
         yield
 
@@ -358,7 +358,7 @@ def _can_be_read(connection: duckdb.DuckDBPyConnection, path: str) -> bool:
 
 
 _LARGE_BYTES: Final = 64 << 20
-"""Files of this size are not made larger: a reader opens them at small cost beside what it reads."""
+"""Files of this size are not made larger: a reader opens them at small cost compared to reading them."""
 
 
 class Compacted(NamedTuple):
@@ -368,7 +368,7 @@ class Compacted(NamedTuple):
     """Files of the lake."""
     after: int
     deleted: int
-    """Files that no version of the lake young enough to be kept needs any more."""
+    """Files that no version of the lake young enough to be retained needs any more."""
 
 
 def copy_from(lake: LakeStore, store: Store) -> int:
@@ -439,7 +439,7 @@ def compact(lake: LakeStore, *, keep_hours: float) -> Compacted:
 
     Args:
         lake: which may be read and written meanwhile.
-        keep_hours: files that a version of the lake this young needed are kept, for those who are reading it.
+        keep_hours: files that a version of the lake this young needed are stored, for those who are reading it.
 
     Raises:
         StoreError: the lake cannot be written.

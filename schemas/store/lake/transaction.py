@@ -1,4 +1,4 @@
-"""One write to a lake: gathered in memory, written to files beside the others, and made part of the lake by one commit."""
+"""One write to a lake: gathered in memory, written to files next to the others, and made part of the lake by one commit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deltalake.transaction import AddAction, RemoveAction
 
     Actions = list[AddAction | RemoveAction]
-    """What a commit says: files that come, files that go."""
+    """The entries of a commit: files that come, files that go."""
 
 _HEAD = "SELECT new.*, {benchmark} AS " + BENCHMARK + ", {run} AS " + RUN + " FROM new_{table} AS new"
 
@@ -109,7 +109,7 @@ class LakeTransaction(Transaction):
 
 
 def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root: Path) -> Iterator[AddAction]:
-    """Write rows of a table, with the two columns of their part, to files of the lake; they belong to it once a commit says so.
+    """Write rows of a table, with the two columns of their part, to files of the lake; they belong to it once they are committed.
 
     Args:
         connection: runs the query.
@@ -134,7 +134,7 @@ def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root
 
 
 def removed(spec: Table, file: DataFile) -> RemoveAction:
-    """What a commit says of a file whose rows stand in others now."""
+    """The entry of a commit for a file whose rows stand in others now."""
     from deltalake.transaction import RemoveAction
 
     part = {TABLE: spec.name, BENCHMARK: file.benchmark, RUN: file.run}
@@ -142,7 +142,7 @@ def removed(spec: Table, file: DataFile) -> RemoveAction:
 
 
 def _statistics_json(spec: Table, count: int, statistics: Mapping[str, Mapping[str, Any]]) -> str:
-    """What the log says of a file, so that readers who look for a game or a run can pass over it."""
+    """The log's entry for a file, so that readers who look for a game or a run can pass over it."""
     numbers = {column.name for column in spec.columns if column.python_type is int}
     ends: dict[str, dict[str, object]] = {"min": {}, "max": {}}
     for column in sorted({"episode_id", "turn", "run_id"} & set(spec.column_names)):
