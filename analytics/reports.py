@@ -67,7 +67,7 @@ class Listed(NamedTuple):
 
 
 GROUPS: dict[str, dict[str, Listed]] = {}
-"""Heading -> report, from `reports.csv`; views of families of other distributions are added to the first group."""
+"""Heading -> report, from `reports.csv`; those that views of a family list are added to the first group."""
 COMPUTED: dict[str, Computed] = {}
 """Name -> what computes it."""
 NEEDS: dict[str, str] = {}
@@ -120,10 +120,12 @@ def report_names() -> tuple[str, ...]:
 
 
 def grouped() -> dict[str, dict[str, Listed]]:
-    """Every report of `report_names` under its heading."""
-    known = {name for reports in GROUPS.values() for name in reports}
+    """Every report of `report_names` under its heading; those of families, by what their views say, under the first."""
     first, *rest = GROUPS
-    others = {name: Listed(described(name).partition(". ")[0]) for name in report_names() if name not in known}
+    known = {name for reports in GROUPS.values() for name in reports}
+    listed = {spec.report[0]: spec.listed for spec in VIEWS if spec.report}
+    texts = {name: listed.get(name) or described(name).partition(". ")[0] for name in report_names() if name not in known}
+    others = {name: Listed(*text.split("; needs ")) for name, text in texts.items()}
     return {first: GROUPS[first] | others, **{heading: GROUPS[heading] for heading in rest}}
 
 

@@ -16,6 +16,7 @@ something else in this view. Its grammar::
                                                   several columns with one meaning have commas between them)
     -- Columns as in: <view or table>.           (what they mean there, before `columns.csv` is looked into)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
+    -- Listed: <text>; needs <what, as in SOURCES>   (of a family's report: its line in `cotrace report list`)
     -- Shows: <columns>                          (those of a report that fit a terminal)
 
 `Materialized: by game`: what follows from the logs of a game alone is computed once, after ingestion, and not by every reader. The rows are
@@ -113,7 +114,7 @@ inner join sources using (source_id)
 """
 
 
-_SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
+_SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Listed:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\)|(?:, \w+)*)) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(\w+)|unmaterialized\('(\w+)'\)")
@@ -155,6 +156,8 @@ class ViewFile:
     """What a table macro takes; empty elsewhere."""
     report: tuple[str, str] | None
     """Name of the report that prints it and the order of its rows; None of a view that no report prints."""
+    listed: str
+    """Its line in `cotrace report list`; empty where `analytics.reports.GROUPS` does."""
     sql: str
 
 
@@ -178,6 +181,7 @@ def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Mea
         parameters=sections.get("Parameters:", ""),
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
+        listed=sections.get("Listed:", "").rstrip("."),
         sql=expanded(sql) if "Materialized:" in sections else sql,
     )
 

@@ -110,6 +110,7 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 -- asympuzl_configurations: AsymPuzl results, as in the paper's tables.
 -- One row is a configuration: both models, size, feedback mode, history length and tokenizer. Games that are not complete are left out.
 -- Report: asympuzl, ordered by model_a, model_b, size, feedback_mode, history_length
+-- Listed: AsymPuzl: the paper's tables
 -- Shows: model_a, model_b, size, feedback_mode, games, solved, success_pct
 --   tokenizer  text  who counted tokens; null if the log does not record it
 --   games_cut  count  games without an end, or with lost turns; in no other number

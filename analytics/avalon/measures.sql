@@ -52,6 +52,7 @@ from counted;
 -- One row is a value of one of these. Intervals are over games; games of one session are not independent.
 -- Columns as in: avalon_win_rates_by.
 -- Report: avalon-wins, ordered by model, split, value
+-- Listed: Avalon: how often good wins and the assassin names Merlin
 -- Shows: split, value, games, good_wins, good_win_rate, low, high, guesses, guesses_right, guess_chance
 create or replace view avalon_win_rates as
 select * from avalon_win_rates_by();
@@ -103,6 +104,7 @@ group by model, mission, side;
 -- One row is a mission number and a side of leaders.
 -- Columns as in: avalon_trust_by.
 -- Report: avalon-trust, ordered by model, side, mission
+-- Listed: Avalon: whom leaders choose, mission by mission
 create or replace view avalon_trust as
 select * from avalon_trust_by();
 
@@ -143,6 +145,7 @@ group by model, role, side, mission;
 -- One row is a role and a mission number.
 -- Columns as in: avalon_suspicion_by.
 -- Report: avalon-suspicion, ordered by model, side, role, mission
+-- Listed: Avalon: votes against the truth
 create or replace view avalon_suspicion as
 select * from avalon_suspicion_by();
 
@@ -151,6 +154,7 @@ select * from avalon_suspicion_by();
 -- other players evil, and are all of them? What no one read, or left undecided, is unknown and no accusation of 0.
 -- One row is a role, by a judge; messages of games that no judge was asked about are in one row without a judge.
 -- Report: avalon-accusations, ordered by model, judge, side, role
+-- Listed: Avalon: accusations against the truth; needs verdicts or labels
 create or replace view avalon_accusations as
 with given as (
     select
@@ -254,6 +258,7 @@ group by all;
 -- avalon_turning_points: proposals of Avalon by what the vote on them cost good: the chance of good by stated play (docs/avalon.md, a model).
 -- One row is a proposal with a vote.
 -- Report: avalon-turning-points, ordered by regret desc, game, turn
+-- Listed: Avalon: the proposals that cost good most, by a model
 -- Shows: game, mission, proposal, leader, team, team_evil, chance_before, chance_after, regret, wrong, proven_wrong
 --   side  text  the leader's side
 --   result  text  approved or rejected

@@ -44,6 +44,7 @@ where episodes.benchmark = 'coordination';
 -- coordqa_accuracy: accuracy in CoordinationQA by respondent, grouping of the games and type of question, with the rate of chance.
 -- One row is a respondent, a group of scenarios and a type.
 -- Report: coordination-qa, ordered by respondent, grouping, game, type
+-- Listed: CoordinationQA: accuracy and chance
 --   game  text  a game of that grouping; all; or CollabGames13: both collab games of the paper
 --   type  text  EC, TOM or JP
 --   chance  0..1  expected accuracy of a uniform guess among the options, published key

@@ -52,6 +52,7 @@ where benchmark = 'coordination';
 -- One row is a game; a console text or players' files that tell a game again of which there is a step log are left out, and so are
 -- the records of one player alone, which have no score.
 -- Report: coordination, ordered by game, model, variant, episode_id
+-- Listed: LLM-Coordination: the games
 -- Shows: game, model, variant, turns, score, success
 --   game  text  hanabi, overcooked, collab_capture or collab_escape
 create or replace view coordination_games as
@@ -80,6 +81,7 @@ where
 -- published: they show how a score depends on a partner's skill, not how one plays with a learned convention (docs/coordination.md).
 -- Games with one seed count as one value, their mean, since they share cards or start.
 -- Report: coordination-partners, ordered by game, variant, player, skill
+-- Listed: LLM-Coordination: scores by the skill of a graded partner
 --   game  text  hanabi or overcooked
 --   variant  text  layout of the kitchen; `episode` in Hanabi
 --   player  text  the model or script that has the graded partner

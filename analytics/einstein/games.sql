@@ -106,6 +106,7 @@ select * exclude (episode_id, run_id, benchmark, condition, model, level, solved
 -- einstein_runs: success, subgoals, steps and corrections of each Einstein run, with standard errors.
 -- One row is a run. Games whose end is not known (see `games`) are in no number; `leaderboard` counts them. Standard errors have the population form (sd with divisor m, over sqrt(m)): all printed errors of the paper have it.
 -- Report: einstein, ordered by action_mode, use_cot, verifier, run
+-- Listed: Einstein Puzzles: success, subgoals and steps of each run
 -- Shows: run, action_mode, verifier, games, sr_pct, subr_pct, stepr
 create or replace view einstein_runs as
 select

@@ -151,6 +151,7 @@ inner join limits on facts.episode_id = limits.episode_id;
 -- einstein_errors: how often each error category of the paper's Table 2 occurs, over both of its denominators.
 -- One row is (scope, category). Scopes are the runs, and all games of one verifier and action mode together.
 -- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
+-- Listed: Einstein Puzzles: the error categories of Table 2
 -- Shows: action_mode, verifier, category, count, pct_of_total
 --   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest,
 --     which are in no pool

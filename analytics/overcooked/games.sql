@@ -176,6 +176,7 @@ left join turns as earlier
 -- One row is (policy, level). `time_avg` is too low by design where an order had no success: it enters as 0.
 -- Columns as in: overcooked_statistics.
 -- Report: overcooked, ordered by model, level
+-- Listed: Collab-Overcooked: the statistics of the published script
 -- Shows: model, level, success_rate, time_avg, initiate_collaboration, respond_collaboration
 --   model  text  the policy
 --   level  text  level_1 to level_6

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MEASURED: Final = "coverage.csv"
 """Written by `python -m research coverage --write` with docs/dev/coverage.md, or from it by `--table`."""
 _SIMULATED: Final = "simulated.csv"
-"""The intervals that reports print; a test asks for a line of each."""
+"""The intervals that reports print, those of a family's reports in its folder; a test asks for a line of each."""
 
 
 class Held(NamedTuple):
@@ -50,7 +50,9 @@ class Kind(NamedTuple):
 @cache
 def all_kinds() -> tuple[Kind, ...]:
     """Every line."""
-    return tuple(Kind(**row) for row in csv.DictReader(_text(_SIMULATED)))
+    from analytics.views import files_of
+
+    return tuple(Kind(**row) for path in files_of(_SIMULATED) for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
 @cache
