@@ -27,9 +27,11 @@ __all__ = ["KINDS", "losses", "receipts"]
 KINDS: Final = ("messages", "words", "tool_calls", "results", "scores", "tokens")
 
 _SPEAKERS: Final = frozenset({"role", "source", "from", "sender", "author", "speaker", "agent", "name"})
+_ROLES: Final = frozenset({"role", "from", "sender", "author", "speaker"})
+"""Of these keys, those that no call and no data has."""
 _WORDS: Final = frozenset({
     "content", "contents", "text", "parts", "thinking", "reasoning", "reasoning_content", "thought", "refusal", "output", "result",
-    "observation", "response", "message", "summary", "value", "utterance", "transcript", "results",
+    "observation", "response", "message", "summary", "value", "utterance", "transcript", "results", "tool_responses", "body", "msg",
 })  # fmt: skip
 """Keys under which a message has its words."""
 _TYPES: Final = re.compile(r".*(_call|_output|_result|_use)|reasoning|message|human|ai|system|tool")
@@ -39,16 +41,20 @@ _RESULTS: Final = re.compile(r"tool|function|toolResult|tool_?result|.*(_output|
 _ABOUT: Final = frozenset({
     "id", "type", "signature", "thoughtSignature", "thought_signature", "encrypted_content", "url", "uri", "media_type", "mime_type",
     "mimeType", "format", "data", "tool_use_id", "call_id", "tool_call_id", "source_call_id", "name", "status", "annotations", "logprobs",
-    "finish_reason", "stop_reason", "role", "model", "cache_control", "timestamp", "citations", "detail",
+    "finish_reason", "stop_reason", "role", "toolCallId", "toolUseId", "toolName", "state", "source_type", "model", "cache_control", "timestamp", "citations", "detail",
 })  # fmt: skip
 """Keys that hold facts about words, and none."""
+_RESULT_IDS: Final = frozenset({"tool_use_id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "source_call_id"})
+"""Keys that name the call of which an object holds the result."""
 _ARGUMENTS: Final = ("arguments", "input", "args", "kwargs")
 _NAMES: Final = ("name", "function_name", "tool_name", "toolName")
 _SCORE: Final = re.compile(r"(?:^|[_ .])(?:score|reward|success|resolved|passed|correct|rating)s?(?:$|[_ .])", re.IGNORECASE)
-_TOKENS: Final = re.compile(r"(?:^|\.)(?:prompt|input|completion|output)_?tokens$|token_count\.(?:prompt|completion)$", re.IGNORECASE)
+_TOKENS: Final = re.compile(
+    r"(?:^|\.)(?:prompt|input|completion|output|candidates)_?token(?:s|_?count)$|token_count\.(?:prompt|completion)$", re.IGNORECASE
+)
 _SUMS: Final = re.compile(r"total|final|cumulative|model_stats|stats", re.IGNORECASE)
-_SAME_AS: Final = {"tool_responses": "content", "args": "message", "extras": "message"}
-"""Key -> one with the same content for display: AutoGen joins results in the content, OpenHands describes events."""
+_SAME_AS: Final = {"args": "message", "extras": "message"}
+"""Key -> one with the same content for display: OpenHands describes events."""
 _DATA: Final = re.compile(r"data:[\w/+.-]+;base64,.*|[A-Za-z0-9+/_-]{200,}={0,2}", re.DOTALL)
 _ELSEWHERE: Final = "attachment://"
 """Text that another place of the file holds (Inspect)."""
@@ -80,7 +86,7 @@ class _Raw:
     prose: list[tuple[str, str]] = field(default_factory=list)
     """Path and text of what is not a message."""
     scores: Counter[float] = field(default_factory=Counter)
-    tokens: Counter[str] = field(default_factory=Counter)
+    tokens: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Object -> the tokens that it counts: programs write the same counts in several places."""
 
 
@@ -115,6 +121,8 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
     unread.update(path for path, _ in lost)
     keys.update(unread)
     words = sum(len(text.split()) for _, text in texts)
+    tokens = max(raw.tokens.values(), key=sum, default=[])
+    is_detail = bool(tokens) and all(stored.scores[float(count)] for count in tokens)
 
     def row(kind: str, counted: int | None, held: int | None, missing: Sequence[str] = ()) -> Receipt:
         return Receipt(source_id, path, kind, counted, held, [excerpt(one, 80) for one in list(dict.fromkeys(missing))[:_LISTED]])
@@ -125,7 +133,7 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
         row("tool_calls", len(calls), len(calls) - len(lost_calls), [f"{name} {arguments}" for name, arguments in lost_calls]),
         row("results", len(results), sum(not any(text in is_lost for _, text in one.texts) for one in results)),
         row("scores", raw.scores.total() or None, stored_scores if raw.scores else None),
-        row("tokens", max(raw.tokens.values()) if raw.tokens else None, stored.tokens),
+        row("tokens", sum(tokens) if raw.tokens else None, sum(tokens) if stored.tokens is None and is_detail else stored.tokens),
         row("keys", len(keys), len(keys) - len(unread), [f"{path} ({count})" for path, count in unread.most_common(_LISTED)]),
     ]
 
@@ -181,6 +189,9 @@ class _Walk:
         elif isinstance(value, list) and value and all(map(_is_pair, value)):
             self._object(_of_pairs(value), path, within, message, in_words=in_words)
         elif isinstance(value, list):
+            if value and message is None and all(map(_is_tuple, value)):
+                self._raw.lists[path] += [_Message([(path, max(one, key=len))]) for one in value]
+                return
             inner = within if message is not None or not any(isinstance(one, Mapping) for one in value) else id(value)
             for one in value:
                 self.value(one, f"{path}[]", inner, message, in_words=in_words)
@@ -197,7 +208,7 @@ class _Walk:
             self._raw.lists[within].append(message)
         kind = str(found.get("role") or found.get("type") or "")
         if message is not None and call is None:
-            message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None
+            message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None or bool(_RESULT_IDS & set(found))
         if message is not None and call is not None and _ELSEWHERE not in call[1]:
             message.calls.append(call)
         same = {again for other, again in _SAME_AS.items() if found.get(other)}
@@ -231,7 +242,7 @@ class _Walk:
     def _number(self, value: float, path: str) -> None:
         key = path.replace("[]", "")
         if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and value >= 0:
-            self._raw.tokens[path.rpartition(".")[0]] += int(value)
+            self._raw.tokens[path.rpartition(".")[0]].append(int(value))
         elif _SCORE.search(key) and (found := _number_of(value)) is not None:
             self._raw.scores[found] += 1
 
@@ -247,7 +258,14 @@ def _number_of(value: Any) -> float | None:
 
 def _has_speaker(found: Mapping[str, Any]) -> bool:
     speaks = any(isinstance(found.get(key), str) for key in _SPEAKERS)
-    return speaks and bool((_WORDS | {"tool_calls", "action"}) & set(found)) and _call(found) is None
+    holds = any(_is_conversation(key, value) for key, value in found.items())
+    return speaks and not holds and bool((_WORDS | {"tool_calls", "action"}) & set(found)) and _call(found) is None
+
+
+def _is_conversation(key: str, value: Any) -> bool:
+    """Whether it is a list of messages, so that the object around it is none."""
+    listed = key not in _WORDS and isinstance(value, list) and bool(value)
+    return listed and all(isinstance(one, Mapping) and bool(_ROLES & set(one)) for one in value)
 
 
 def _is_item(found: Mapping[str, Any], call: tuple[str, str] | None) -> bool:
@@ -281,6 +299,11 @@ def _parsed(text: str) -> Any:
         return loads(text.encode(errors="replace"))
     except BadInputError:
         return None
+
+
+def _is_tuple(value: Any) -> bool:
+    """Whether it is a message as a list: who speaks, to whom, words."""
+    return isinstance(value, list) and len(value) in {2, 3} and all(isinstance(one, str) for one in value) and " " in max(value, key=len)
 
 
 def _is_pair(value: Any) -> bool:
@@ -329,7 +352,7 @@ def _as_often_as_one_list_has_it(lists: Iterator[list[_Message]] | Any) -> list[
         here: dict[tuple[Any, ...], list[_Message]] = defaultdict(list)
         for one in messages:
             if one.texts or one.calls:
-                here[(*(text for _, text in one.texts), None, *one.calls)].append(one)
+                here[(*(text for _, text in one.texts), one.is_result, *one.calls)].append(one)
         for key, same in here.items():
             if len(same) > len(most.get(key, ())):
                 most[key] = same

@@ -204,6 +204,11 @@ with labelled as (
     from labels
     where rubric = 'decisive_error' and not starts_with(source, 'planted') and not starts_with(annotator, 'llm:')
     group by all
+    union all by name
+    select episode_id, 'people' as source, annotator as judge, arg_min(agent, turn) as agent, min(turn) as turn
+    from labels
+    where rubric = 'trail' and answer = 'high' and agent is not null
+    group by all
 ),
 
 shares as (

@@ -145,7 +145,7 @@ def _conversation(read: Reader, game: Transcript) -> Part:
 
 def _part(read: Reader, part: str) -> Part:
     game = read.game(read.address.one("episode") or "")
-    return None if game is None else part_of_conversation(read, game, facts_of(read, game.episode_id), int(part))
+    return None if game is None else part_of_conversation(read, game, facts_of(read, game.episode_id), part)
 
 
 _PART: Final = Later("game-part", _part, 16_000)

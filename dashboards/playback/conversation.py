@@ -24,8 +24,11 @@ _LABELS: Final = """
     SELECT turn, agent, rubric, question, answer, annotator FROM labels
     WHERE episode_id = $id AND rubric <> 'decisive_error' ORDER BY turn NULLS FIRST, rubric, question, annotator
     """
-_PART: Final = 200
-"""Messages that are drawn at once: those around the one that is asked for; the others follow in parts."""
+_FIRST: Final = 50
+"""Messages that are drawn at once, from shortly before the one that is asked for: a browser needs a second for some hundreds."""
+_BEFORE: Final = 5
+_PART: Final = 400
+"""Messages of the parts in which the others follow."""
 _IN_SIGHT: Final = 4
 """Verdicts and labels of a message that are shown unfolded."""
 _GIST: Final = 110
@@ -57,10 +60,12 @@ def conversation(read: Reader, game: Transcript, facts: GameFacts, later: Later)
     current, words = read.address.number("turn", 1), words_of(read.address.one("find"))
     messages = [message for turn in game.turns for message in _messages(turn)]
     colors = _colors(game, messages)
-    here = next((place for place, message in enumerate(messages) if message.turn == current), 0) // _PART
+    here = max(0, next((place for place, message in enumerate(messages) if message.turn == current), 0) - _BEFORE)
+    after = range(here + _FIRST, len(messages), _PART)
     boxes = [
-        part_of_conversation(read, game, facts, number) if number == here else later(read, str(number))
-        for number in range(-(-len(messages) // _PART))
+        *(later(read, f"{start}-{min(start + _PART, here)}") for start in range(0, here, _PART)),
+        part_of_conversation(read, game, facts, f"{here}-{here + _FIRST}"),
+        *(later(read, f"{start}-{start + _PART}") for start in after),
     ]
     found = sum(1 for message in messages if words and _holds(message, words))
     legend = [html.Span(printable(agent), className="who", style={"color": color}) for agent, color in colors.items()]
@@ -68,13 +73,14 @@ def conversation(read: Reader, game: Transcript, facts: GameFacts, later: Later)
     return html.Div([html.Div([*legend, *hits], className="speakers"), *_whole(read, game), *boxes], className="conversation")
 
 
-def part_of_conversation(read: Reader, game: Transcript, facts: GameFacts, number: int) -> Part:
-    """The boxes of one part of the messages, counted from 0."""
+def part_of_conversation(read: Reader, game: Transcript, facts: GameFacts, part: str) -> Part:
+    """The boxes of one part of the messages, such as `50-450`, counted from 0."""
+    start, _, stop = part.partition("-")
     current, words = read.address.number("turn", 1), words_of(read.address.one("find"))
     messages = [message for turn in game.turns for message in _messages(turn)]
     colors = _colors(game, messages)
     _judged(read, game, facts, messages)  # of all: the messages of a turn can be in two parts
-    shown = messages[number * _PART : (number + 1) * _PART]
+    shown = messages[int(start) : int(stop)] if start.isdecimal() and stop.isdecimal() else []
     return html.Div([_box(game, message, colors, current, words) for message in shown])
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.messages import MessageParts, called_tool, chat_messages, keys_with_content, parts_of
+from ingest.conversation.messages import CalledTool, MessageParts, called_tool, chat_messages, keys_with_content, parts_of
 from ingest.conversation.rows import UNKNOWN_MODEL, LoggedMessage, ModelCall, ToolUse
 from ingest.conversation.usage import Usage, inner_message, usage_of
 from ingest.reading.text import dumps
@@ -319,7 +319,8 @@ class _Thread:
             free = (entry for entry in self._by_words[_words(raw)] if not entry.is_answer)
             entry = self._at(raw, self._named(raw) or next(free, None))
             entry.agent, entry.call, entry.at, entry.is_answer = request.agent, request.call, request.at, True
-            self._by_text[parts_of(raw.get("content")).text.strip()].append(entry)
+            text, calls = parts_of(raw.get("content")).text.strip(), _calls_without_ids(raw)
+            self._by_text[text if calls == "[]" else f"{text} {calls}"].append(entry)
 
     def _at(self, raw: Raw, known: _Entry | None) -> _Entry:
         """The message, which is put here where it is new; the next new one follows it."""
@@ -339,8 +340,10 @@ class _Thread:
         return same[times - 1] if times <= len(same) else None
 
     def _answered(self, raw: Raw, taken: set[int]) -> _Entry | None:
-        """What another agent wrote, read by this one as a user's words."""
+        """What another agent wrote, read by this one as a user's words; or the calls of a reply, under other ids."""
         text = parts_of(raw.get("content")).text.strip()
+        if raw.get("role") == "assistant" and (calls := _calls_without_ids(raw)) != "[]":
+            return next((entry for entry in self._by_text[f"{text} {calls}"] if id(entry) not in taken), None)
         if raw.get("role") not in ("user", "assistant") or not text:
             return None
         shorter = _STOPS.sub("", text)
@@ -359,6 +362,13 @@ class _Thread:
 def _words(raw: Raw) -> str:
     """What makes two messages the same; thoughts are cut out of some requests."""
     parts = parts_of(raw.get("content"))
-    calls = [*parts.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
-    used = [[call.use.name, call.use.arguments, call.id] for call in calls]
+    used = [[call.use.name, call.use.arguments, call.id] for call in _all_calls(raw)]
     return dumps([raw.get("role"), parts.text.strip(), used, raw.get("tool_call_id"), sorted(parts.results)])
+
+
+def _calls_without_ids(raw: Raw) -> str:
+    return dumps([[call.use.name, call.use.arguments] for call in _all_calls(raw)])
+
+
+def _all_calls(raw: Raw) -> list[CalledTool]:
+    return [*parts_of(raw.get("content")).tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from ingest.conversation.rows import ToolUse
-from ingest.reading.text import dumps, loads
+from ingest.reading.text import dumps, loads, read_json
 from schemas.common.errors import BadInputError
 
 _TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text", "value")
@@ -113,7 +113,8 @@ def _add(found: MessageParts, part: Any) -> None:
 
 
 def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The kind of a part, and the object that holds it; a part without a type is recognised by its keys."""
+    """The kind of a part, and the object that holds it; a part without a type is recognised by its keys with a value."""
+    part = _bare(part)
     if "type" in part:
         kind = re.sub(r"[-.]", "_", str(part["type"]))
         if kind.endswith(("_output", "_result", "_response")):
@@ -294,12 +295,28 @@ _ROLES: Final[Mapping[str, str]] = {
     "toolResult": "tool",
 }
 """Role as a dialect has it -> role of a chat message."""
+_CHAT_ROLES: Final = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+_STRUCTURED: Final = (
+    "parts", "tool_calls", "metadata", "function_call", "tool_responses", "usage", "models_usage", "usage_metadata", "usageMetadata",
+)  # fmt: skip
+"""Keys that a table may hold as JSON text."""
 _TYPES: Final[Mapping[str, str]] = {"human": "user", "user": "user", "system": "system", "developer": "developer", "tool": "tool", **_ROLES}
 """`type` of a message without a role (LangChain) -> its role."""
 _RESULT_ENDS: Final = ("_output", "_result")
 _CALL_ENDS: Final = ("_call", "tool_use")
 _RESULT_EVENTS: Final = frozenset({"ToolCallExecutionEvent", "FunctionExecutionResultMessage"})
 _THOUGHT_EVENTS: Final = frozenset({"ThoughtEvent"})
+SPEAKERS: Final = ("author", "from", "speaker", "sender")
+"""Who speaks in messages without a role (ADK, ShareGPT, ChatGPT's export, logs of one's own)."""
+WORDS: Final = ("text", "value", "message", "utterance", "body", "msg")
+"""Words of messages without `content`."""
+_ROLES_OF_SPEAKERS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("human", "user"), "user"),
+    **dict.fromkeys(("gpt", "chatgpt", "assistant", "bot", "model", "ai"), "assistant"),
+    **dict.fromkeys(("tool", "observation", "function"), "tool"),
+    "system": "system",
+}
+"""Names of speakers that are roles."""
 _MORE: Final = ("tool_calls", "function_call", "reasoning_content", "refusal", "audio")
 """What LangChain stores under `additional_kwargs` of a message."""
 _ABOUT: Final = frozenset({
@@ -325,7 +342,7 @@ def chat_messages(raw: Raw) -> list[dict[str, Any]]:
     several = raw.get("tool_messages")
     if raw.get("role") == "tool" and isinstance(several, list) and all(isinstance(one, Mapping) for one in several):  # tau2's
         return [message for one in several for message in chat_messages(one)]
-    event = _of_openhands(raw)
+    event = _of_openhands(raw) or _of_protocol(raw)
     if event is not None:
         return event
     message = _roled(_unwrapped(raw))
@@ -340,9 +357,25 @@ def chat_messages(raw: Raw) -> list[dict[str, Any]]:
     return found
 
 
+def is_message(raw: Any) -> bool:
+    """Tell whether a value looks like a message of any dialect: it has a role, or a speaker's name, and content, calls or some words."""
+    if not isinstance(raw, Mapping):
+        return False
+    if is_item(raw) and (str(raw.get("type")).endswith((*_CALL_ENDS, *_RESULT_ENDS)) or raw.get("type") == "reasoning"):
+        return True
+    raw = _unwrapped(plain_keys(raw))
+    words = next((raw[key] for key in ("content", "parts", *WORDS) if raw.get(key)), None)
+    speaks = isinstance(raw.get("role"), str) or str(raw.get("type")) in _TYPES
+    named = any(isinstance(raw.get(key), str | Mapping) for key in (*SPEAKERS, "source", "name", "agent"))
+    is_text = isinstance(words, list) or (isinstance(words, str) and (speaks or len(words.split()) > 1))
+    return (speaks or named) and (is_text or bool(raw.get("tool_calls")))
+
+
 def is_item(raw: Raw) -> bool:
     """Tell whether a message is an item of the Responses API, an event of OpenHands or the like: its type defines its other keys."""
-    return (isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)) or _of_openhands(raw) is not None
+    return (isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)) or (
+        (_of_openhands(raw) or _of_protocol(raw)) is not None
+    )
 
 
 def _split(message: dict[str, Any], content: list[Any]) -> Iterator[dict[str, Any]]:
@@ -366,13 +399,33 @@ def _is_about(key: str, value: Any) -> bool:
     return key in _ABOUT or key.endswith(_ABOUT_ENDS) or (is_word and key in _ABOUT_BY_A_WORD)
 
 
+def plain_keys(raw: Raw) -> Raw:
+    """A message whose keys begin with capitals, or that holds lists and objects as JSON text, in the usual form."""
+    if "role" not in raw and "content" not in raw and {"Role", "Content"} & set(raw):
+        raw = {f"{key[:1].lower()}{key[1:]}": value for key, value in raw.items()}
+    texts = [key for key in _STRUCTURED if isinstance(raw.get(key), str) and raw[key].lstrip()[:1] in {"[", "{"}]
+    content = raw.get("content")
+    if isinstance(content, str) and content.startswith('[{"') and _are_parts(read_json(content)):
+        texts.append("content")
+    return {**raw, **{key: found for key in texts if (found := read_json(raw[key])) is not None}} if texts else raw
+
+
+def _are_parts(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(one, Mapping) and _kind(one)[0] in _KINDS and "type" in one for one in given)
+
+
 def _unwrapped(raw: Raw) -> dict[str, Any]:
-    """The message itself, where an object around it holds little more: LangChain's `data` and `kwargs`, `message` of session files."""
-    for key in ("data", "kwargs", "message"):
+    """The message itself, where an object around it holds little more.
+
+    LangChain has `data` and `kwargs`, session files `message`, ADK `content` with role and parts.
+    """
+    for key in ("data", "kwargs", "message", "content"):
         inner = raw.get(key)
-        if "role" not in raw and "content" not in raw and isinstance(inner, Mapping) and {"content", "parts", "tool_calls"} & set(inner):
+        held = {"parts"} if key == "content" else {"content", "parts", "tool_calls"}
+        if "role" not in raw and ("content" not in raw or key == "content") and isinstance(inner, Mapping) and held & set(inner):
             kind = raw.get("type") if key != "kwargs" else _class_of(raw.get("id"))
-            return {"type": kind, **{name: value for name, value in raw.items() if name not in {key, "type", "id"}}, **inner}
+            outer = {name: value for name, value in raw.items() if name not in {key, "type", "id"}}
+            return _unwrapped({"type": kind, **outer, **inner})
     return dict(raw)
 
 
@@ -391,12 +444,17 @@ def _roled(message: dict[str, Any]) -> dict[str, Any]:
     if message.get("content") in (None, "", []):
         message |= _content(message)
     if role is not None:
+        role = str(role).lower() if str(role).lower() in _CHAT_ROLES else role
         message["role"] = _ROLES.get(str(role), str(role))
         if message["role"] == "tool" and str(role) == "function":
             message.pop("name", None)
-        responses = message.get("tool_responses")  # AutoGen's: several results, joined in the content
+        responses = message.get("tool_responses")  # AutoGen's: several results, most often joined in the content
         if message["role"] == "tool" and isinstance(responses, list) and responses and all(isinstance(one, Mapping) for one in responses):
-            message["content"] = [{"type": "tool_result", **one} for one in responses]
+            held = [{"type": "tool_result", **one} for one in responses]
+            rest = text_of(message.get("content"))
+            for one in responses:
+                rest = rest.replace(text_of(one.get("content")), "", 1)
+            message["content"] = [*held, {"type": "text", "text": message["content"]}] if re.search(r"\w", rest) else held
     elif kind == "reasoning":
         message |= {
             "role": "assistant",
@@ -410,7 +468,21 @@ def _roled(message: dict[str, Any]) -> dict[str, Any]:
         message = {"role": "assistant", "content": [_bare(message)]}
     else:
         message["role"] = _TYPES.get(kind, "assistant" if message.get("name") else "unknown")
-    return message
+    return _with_speaker(message)
+
+
+def _with_speaker(message: dict[str, Any]) -> dict[str, Any]:
+    """Who speaks by name, where a key other than `name` says so; some names are roles."""
+    who = next((message[key] for key in SPEAKERS if message.get(key)), None)
+    if isinstance(who, Mapping):
+        role, who = str(who.get("role") or message["role"]), who.get("name")
+        message["role"] = _ROLES.get(role, role)
+    if not isinstance(who, str) or message.get("name"):
+        return message
+    role = _ROLES_OF_SPEAKERS.get(who.lower())
+    if message["role"] == "unknown":
+        message["role"] = role or "assistant"
+    return message if role is not None or message["role"] == "tool" else {**message, "name": who}
 
 
 def _bare(message: Raw) -> dict[str, Any]:
@@ -424,8 +496,9 @@ def _content(message: Raw) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]}
     audio = message.get("audio")
     spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
-    words = message.get("refusal") or spoken
-    return {"content": words} if isinstance(words, str) and words else {}
+    others = [message.get(key) for key in WORDS] if "role" in message or "type" not in message or message["type"] in _TYPES else []
+    words = next((one for one in (message.get("refusal"), spoken, *others) if isinstance(one, str) and one), None)
+    return {} if words is None else {"content": words}
 
 
 def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
@@ -442,6 +515,34 @@ def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
         failed = raw["observation"] == "error" or raw.get("success") is False
         return [{"role": "tool", "tool_call_id": str(raw.get("cause")), "content": raw.get("content"), "error": failed or None}]
     return None
+
+
+def _of_protocol(raw: Raw) -> list[dict[str, Any]] | None:
+    """Actions and observations of the Agent Data Protocol, told by `class_`; None of other messages."""
+    kind = str(raw.get("class_") or "")
+    if kind.endswith("_observation"):
+        held = {key: value for key, value in raw.items() if key not in _ABOUT_OBSERVATIONS and value not in (None, "", [], {})}
+        content = raw["content"] if isinstance(raw.get("content"), str) else dumps(held)
+        role = {"user": "user", "agent": "assistant"}.get(str(raw.get("source")), "tool")
+        return [{"role": role, "content": content, **({"name": raw["name"]} if raw.get("name") else {})}]
+    if not kind.endswith("_action"):
+        return None
+    thoughts = [raw[key] for key in ("reasoning_content", "description") if isinstance(raw.get(key), str) and raw[key]]
+    said: dict[str, Any] = {"role": "assistant", "content": raw.get("content"), "reasoning_content": "\n".join(thoughts) or None}
+    if kind == "api_action":
+        return [{**said, "tool_calls": [{"name": str(raw.get("function")), "arguments": raw.get("kwargs") or {}}]}]
+    if kind == "code_action":
+        return [
+            {
+                **said,
+                "content": None,
+                "tool_calls": [{"name": str(raw.get("language") or "code"), "arguments": {"code": raw.get("content")}}],
+            }
+        ]
+    return [said]
+
+
+_ABOUT_OBSERVATIONS: Final = frozenset({"class_", "reward", "source", "name", "viewport_size"})
 
 
 def _of_autogen(message: Raw, kind: str) -> dict[str, Any]:

@@ -9,16 +9,18 @@ import os
 import re
 import stat
 import time
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple
 
 from ingest.adapters import LAST_FORMAT, adapter, adapters, companions, recognise, recognise_by_keys, resembled
 from ingest.reading.adapter_types import Adapter, FileKind, Place, Reading, unexpected
-from ingest.reading.text import is_whole, utf8
+from ingest.reading.text import dumps, is_whole, lines_of, read_json, utf8
 from ingest.receipts import losses, receipts
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.processes import start_worker
@@ -369,27 +371,110 @@ def _read(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]
 
 
 def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]:
-    found = job.found
-    with Path(found.path).open("rb") as file:
+    found, inner = job.found, None
+    with Path(found.path).open("rb") as opened:
+        file: BinaryIO = opened
         head = file.read(_HEAD_BYTES)
+        unpacked = _unpacked(head + file.read()) if head.startswith(_GZIP) and found.size <= MOST_BYTES else None
+        if unpacked is not None:
+            file = BytesIO(unpacked)
+            head = file.read(_HEAD_BYTES)
         reader = _reader(found, _readable(head), forced)
         if reader is None and found.size <= MOST_BYTES:
             whole = _readable(head + file.read())
-            reader = recognise_by_keys(whole)
+            reader, inner = _by_contents(whole)
             reader = reader if forced is None or reader is forced else None
             file.seek(len(head))
         if reader is None or found.size > MOST_BYTES:
             return _unread(job, head, reader), Reading()
         data = head + file.read()
-    if forced is None and reader is not None and reader.FORMAT == LAST_FORMAT:
-        reader = recognise_by_keys(data) or reader
-    return _decoded(job, data, reader)
+    if forced is None and inner is None and reader.FORMAT == LAST_FORMAT:
+        other, inner = _by_contents(_readable(data))
+        reader = other or reader
+    result, reading = _decoded(job, data, reader, inner)
+    if forced is None and inner is None and result.rejects and not reading.episodes:  # the beginning looked like another format
+        other, inner = _by_contents(_readable(data))
+        if other is not None and (inner is not None or other is not reader):
+            return _decoded(job, data, other, inner)
+    return result, reading
+
+
+_GZIP: Final = b"\x1f\x8b"
+_TIMES: Final = 100
+"""A packed file may unpack to 256 MiB, or to so many times its size: a few kilobytes can stand for more than any memory holds."""
+
+
+def _unpacked(data: bytes) -> bytes | None:
+    """What gzip packed; None where it is damaged, or unpacks to too much."""
+    found, left = b"", max(1 << 28, _TIMES * len(data))
+    while data.startswith(_GZIP):
+        part = zlib.decompressobj(31)
+        try:
+            found += part.decompress(data, left - len(found))
+        except zlib.error:
+            return None
+        if not part.eof:
+            return None
+        data = part.unused_data
+    return found
+
+
+def _by_contents(data: bytes) -> tuple[Adapter | None, bytes | None]:
+    """The reader of a JSON file by its keys, by those of a part of it, which is given too, or by messages that it holds somewhere."""
+    known = recognise_by_keys(data)
+    if (known is None or known.FORMAT == LAST_FORMAT) and (found := _within(data)) is not None:
+        return found
+    return known or _by_messages(data), None
+
+
+def _within(data: bytes) -> tuple[Adapter, bytes] | None:
+    """The part of a document, or of each line, that a format other than messages recognises by its keys."""
+    if not _is_json(data, ""):
+        return None
+    is_lines = is_whole(data.lstrip().partition(b"\n")[0])
+    documents = [one.value for one in lines_of(data)] if is_lines else [read_json(data.decode(errors="replace"))]
+    for keys in _paths(documents[0] if documents else None, _DEEP):
+        parts = [part for one in documents if (part := _part(one, keys)) is not None]
+        inner = b"\n".join(dumps(part).encode(errors="surrogatepass") for part in parts)
+        known = recognise_by_keys(inner)
+        if known is not None and known.FORMAT != LAST_FORMAT:
+            return known, inner
+    return None
+
+
+_DEEP: Final = 3
+_VALUES: Final = ""
+"""In a path: all values of an object, as a list."""
+
+
+def _paths(value: Any, depth: int) -> Iterator[tuple[str, ...]]:
+    """Paths of the objects and lists in an object, the outer ones first."""
+    held = {key: one for key, one in value.items() if isinstance(one, dict | list)} if isinstance(value, dict) else {}
+    yield from ((key,) for key in held)
+    if held and len(held) == len(value):
+        yield (_VALUES,)
+    for key, one in held.items() if depth > 1 else ():
+        yield from ((key, *path) for path in _paths(one, depth - 1))
+
+
+def _part(value: Any, keys: Sequence[str]) -> Any:
+    for key in keys:
+        value = (list(value.values()) if key == _VALUES else value.get(key)) if isinstance(value, dict) else None
+    return value
 
 
 def _reader(found: FoundFile, head: bytes, forced: Adapter | None) -> Adapter | None:
     if forced is None:
         return recognise(head)
     return forced if found.named or forced.sniff(head) else None
+
+
+def _by_messages(data: bytes) -> Adapter | None:
+    """The reader of messages in any JSON, where a file has some and is none of the other kinds that are known."""
+    from ingest.foreign.chat_lines import holds_messages
+
+    is_other = any(all(re.search(mark, data[:_HEAD_BYTES]) for mark in kind.marks) for kind in _kinds())
+    return adapter(LAST_FORMAT) if _is_json(data, "") and not is_other and holds_messages(data) else None
 
 
 def _readable(head: bytes) -> bytes:
@@ -437,7 +522,7 @@ def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
     return known is not None and (known.source_id, known.format, known.adapter_version) == same
 
 
-def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult, Reading]:
+def _decoded(job: FileToRead, data: bytes, reader: Adapter, inner: bytes | None = None) -> tuple[FileResult, Reading]:
     found = job.found
     result = FileResult(
         found=found,
@@ -451,7 +536,7 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
         result.status = "unchanged"
         return result, Reading()
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
-    reading = _guarded(data, reader, place)
+    reading = _guarded(data if inner is None else inner, reader, place)
     is_own = reader.FORMAT == _OWN_FORMAT
     if job.receipts and (reading.messages or is_own):
         text = b""
@@ -459,6 +544,9 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
             text = utf8(data)
         if text:
             result.receipt = receipts(text, reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
+            if getattr(reader, "READS_COMPANIONS", False):
+                for path in companions(reader, Path(found.path)):
+                    result.receipt += receipts(utf8(path.read_bytes()), reading, result.source_id, printable(str(path)))
         is_known = is_own and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
         reading.rejects += [*_unread_messages(reading)] or ([] if is_known else [*losses(result.receipt)])
     result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes

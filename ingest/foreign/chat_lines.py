@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from datetime import time as clock
@@ -13,11 +13,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
+from ingest.conversation.messages import is_message
 from ingest.conversation.rows import completed, reading_of
-from ingest.foreign.chat_mapping import Group, Row, conversation_of, grouped
+from ingest.foreign.chat_mapping import IDS, Group, Row, conversation_of, grouped
 from ingest.foreign.mapping_file import DEFAULT, FILE, MESSAGES, ChatMapping, Unmet, mapping_of
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.text import csv_rows, header_of, is_whole, lines_of, loads, top_keys
+from ingest.reading.text import csv_rows, dumps, header_of, is_whole, lines_of, loads, read_json, top_keys
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.text import excerpt
 
@@ -54,7 +55,7 @@ def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError], *, o
         held: Any = row.values
         for name in within.split("."):
             held = held.get(name) if isinstance(held, Mapping) else None
-        held = list(held.values()) if isinstance(held, Mapping) else held
+        held = read_json(held) if isinstance(held, str) else list(held.values()) if isinstance(held, Mapping) else held
         if not isinstance(held, list) and or_whole:
             yield row
             continue
@@ -169,17 +170,87 @@ def sniff(head: bytes) -> bool:
 
 
 def read(data: bytes, place: Place) -> Reading:
-    """Read a file of conversations with a column `messages`, or of messages.
+    """Read a file of conversations with a column `messages`, of messages, or of lists of messages wherever they are.
 
     Raises:
         BadInputError: it is damaged as a whole, or one message alone.
     """
-    keys = top_keys(data)
-    if "messages" in keys or not any(needed <= keys for needed in KEYS):
-        return read_mapped(data, place, DEFAULT)
-    if data.lstrip()[:1] == b"{" and is_whole(data):
+    if data.lstrip()[:1] == b"{" and any(needed <= top_keys(data) for needed in KEYS) and is_whole(data):
         raise BadInputError("one message alone: a conversation is a list of messages, or one message a line")
-    return read_mapped(data, place, MESSAGES)
+    rejects: list[BadInputError] = []
+    rows = list(_rows(data, rejects))
+    if _are_messages([row.values for row in rows]):
+        return _read_rows(_without_repeats(rows), rejects, place, MESSAGES)
+    if any(isinstance(row.values, Mapping) and _is_list_of_messages(row.values.get("messages")) for row in rows):
+        return read_mapped(data, place, DEFAULT)
+    found = list(_found(rows))
+    return _read_rows(found, rejects, place, DEFAULT) if found else read_mapped(data, place, DEFAULT)
+
+
+def _without_repeats(rows: list[Row]) -> list[Row]:
+    """With the facts alone of a last row that lists messages which rows are, as AutoGen's streams end."""
+    held = rows[-1].values.get("messages") if len(rows) > 1 else None
+    told = {dumps(row.values) for row in rows[:-1]} if isinstance(held, list) and held else set()
+    if not told or any(dumps(one) not in told for one in held or []):
+        return rows
+    facts = {key: value for key, value in rows[-1].values.items() if key != "messages"}
+    return [*rows[:-2], rows[-2]._replace(values={**facts, **rows[-2].values})]
+
+
+def holds_messages(data: bytes) -> bool:
+    """Tell whether a JSON or Parquet file that no format claims has messages, or lists of them, in whatever objects."""
+    try:
+        rows = list(_rows(data, []))
+    except BadInputError:
+        return False
+    return _are_messages([row.values for row in rows]) or any(True for _ in _found(rows))
+
+
+def _are_messages(given: Any) -> bool:
+    return isinstance(given, list) and len(given) <= 2 * sum(map(is_message, given)) > 0 and all(isinstance(one, Mapping) for one in given)
+
+
+def _is_list_of_messages(given: Any) -> bool:
+    return _are_messages(read_json(given) if isinstance(given, str) and given.lstrip().startswith("[") else given)
+
+
+def _found(rows: Iterable[Row]) -> Iterator[Row]:
+    """A row for each list of messages in whatever objects, with what these objects tell of it."""
+    for row in rows:
+        for path, facts in _lists(row.values):
+            named = (
+                {} if not path or any(facts.get(name) is not None for name in IDS) else {"conversation_id": f"{row.locator} {path}".strip()}
+            )
+            yield Row(f"{row.locator} {path}".strip(), {**named, **facts})
+
+
+def _lists(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Path of each list of messages, and facts: it as `messages`, all values of the object around it, and what those further out name."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        value = read_json(value)
+    if _are_messages(value):
+        yield "", {"messages": value}
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from ((f"[{index}]{path}", facts) for path, facts in _lists(one))
+    elif isinstance(value, Mapping):
+        yield from _lists_of_object(value)
+
+
+def _lists_of_object(value: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    lists = {key: one for key, one in value.items() if _is_list_of_messages(one)}
+    inner = {key: found for key, one in value.items() if key not in lists and (found := list(_lists(one)))}
+    facts = {key: one for key, one in value.items() if key not in lists and key not in inner}
+    own = facts if len(lists) == 1 else {key: one for key, one in facts.items() if key not in IDS}
+    yield from ((str(key), {**own, "messages": one}) for key, one in lists.items())
+    short = {key: one for key, one in facts.items() if key not in IDS and len(dumps(one)) <= _SHORT}
+    yield from (
+        (f"{key}{path if path.startswith('[') else f'.{path}'}", short | held) for key, found in inner.items() for path, held in found
+    )
+
+
+_SHORT: Final = 500
+"""Characters, as JSON, of what an object further out tells of each list in it."""
 
 
 def read_mapped(data: bytes, place: Place, mapping: ChatMapping, *, is_of_format: bool = False) -> Reading:
@@ -194,11 +265,17 @@ def read_mapped(data: bytes, place: Place, mapping: ChatMapping, *, is_of_format
     Raises:
         BadInputError: it is damaged as a whole, or holds no row.
     """
-    reading = Reading()
     rejects: list[BadInputError] = []
+    rows = rows_of(data, rejects, mapping.conversation.rows, or_whole=is_of_format)
+    return _read_rows(rows, rejects, place, mapping, is_of_format=is_of_format)
+
+
+def _read_rows(
+    rows: Iterable[Row], rejects: list[BadInputError], place: Place, mapping: ChatMapping, *, is_of_format: bool = False
+) -> Reading:
+    reading = Reading()
     unmet = Unmet(mapping)
-    found = rows_of(data, rejects, mapping.conversation.rows, or_whole=is_of_format)
-    for group in grouped(found, mapping, place.file):
+    for group in grouped(rows, mapping, place.file):
         reading.take(group.locator, partial(_conversation, group, place, unmet))
     reading.rejects += rejects + ([] if is_of_format else unmet.rejects())
     reading.notes += () if is_of_format else unmet.notes()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, outcome
+from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, numbers, outcome
 from ingest.foreign.mapped_messages import MAIN, MESSAGE_KEYS, get, mapped_messages
-from ingest.foreign.mapping_file import FILE, OUTER, ChatMapping, MessageColumns, Unmet, columns_of
+from ingest.foreign.mapping_file import FILE, OUTER, ChatMapping, MessageColumns, OutcomeColumns, Unmet, columns_of
 from ingest.reading.text import dumps, loads, read_json
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 
-_IDS: Final = ("conversation_id", "id", "trace_id", "session_id", "uuid")
+IDS: Final = ("conversation_id", "id", "trace_id", "session_id", "uuid")
 _IDS_OF_ROWS: Final = ("conversation_id", "session_id", "thread_id", "trace_id")
 """Columns that tell conversations apart where a row is a message, which may have an `id` of its own."""
 _TASKS: Final = ("task_id", "instance_id", "problem_id", "question_id", "sample_id")
@@ -63,7 +64,9 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
         return
     rows = chain([first], rows)
     mapping = _resolved(mapping, first.values)
-    if mapping.conversation.messages:
+    if mapping.conversation.messages and mapping.conversation.id == FILE:
+        yield _joined(list(rows), mapping, file)
+    elif mapping.conversation.messages:
         yield from _by_row(rows, mapping, file)
     else:
         yield from _by_id(rows, mapping, file)
@@ -72,8 +75,8 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
 def _resolved(mapping: ChatMapping, row: Mapping[str, Any]) -> ChatMapping:
     """The mapping with what it leaves to the file: `file` is not a column, unless there is one, and rows may be messages or hold them."""
     columns = mapping.conversation
-    name = None if columns.id == FILE and FILE not in row else columns.id
     messages = columns.messages
+    name = None if columns.id == FILE and FILE not in row and messages is None else columns.id
     if columns.id is None and messages is None:
         messages = "messages" if isinstance(row.get("messages"), list) else None
         name = None if messages else next((column for column in _IDS_OF_ROWS if row.get(column) is not None), None)
@@ -111,14 +114,10 @@ def _messages(group: Group) -> list[Any]:
         given = loads(given.encode(errors="replace"))
     if isinstance(given, Mapping) and len(given) == 1:
         (given,) = given.values()
+    if isinstance(given, list) and isinstance(agent := group.facts.get("agent") or group.facts.get("agent_name"), str):
+        given = [{"agent": agent, **one} if isinstance(one, Mapping) else one for one in given]
     if isinstance(given, list):
         return list(_with_inner(given, group.facts, group.mapping)) if group.mapping.conversation.inner else given
-    entries = next(filter(None, (_entries(key, value) for key, value in group.facts.items())), None)
-    if entries is not None:
-        raise BadInputError(
-            f"no {column} here: {entries[0]}; write conversation: {{{entries[1]}}} into a mapping, and give it with --map "
-            "(docs/formats/chat_lines.md)",
-        )
     raise BadInputError(
         f"{column} is not a list of messages, and there are {excerpt(', '.join(map(str, group.facts)))}: say in a mapping which column "
         "has them (--map, docs/formats/chat_lines.md)",
@@ -140,17 +139,20 @@ def _with_inner(raw: list[Any], row: Mapping[str, Any], mapping: ChatMapping, ca
                 yield {speaker: who, **step} if who is not None and isinstance(step, Mapping) else step
 
 
-def _entries(key: str, value: Any) -> tuple[str, str] | None:
-    """What a key holds, messages or conversations, and the entries of a mapping that name it; None if it holds neither."""
-    first = value[0] if _is_list_of_objects(value) else {}
-    if {"content", "parts"} & set(first) and {"role", "source", "type"} & set(first):
-        return f"messages are under {key}", f"messages: {key}"
-    inner = next((name for name, held in first.items() if _is_list_of_objects(held)), None)
-    return None if inner is None else (f"the conversations are under {key}", f"rows: {key}, messages: {inner}")
-
-
-def _is_list_of_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
+def _joined(rows: Sequence[Row], mapping: ChatMapping, file: str) -> Group:
+    """All rows as one conversation: the messages of each, by the agent of the row, and its last reply where no message has it."""
+    messages: list[Any] = []
+    for row in rows:
+        group = Group("", "", row.locator, row.values, get(row.values, mapping.conversation.messages or ""), mapping)
+        held = _messages(group)
+        reply = get(row.values, mapping.conversation.reply) if mapping.conversation.reply else None
+        if reply and not any(isinstance(one, Mapping) and one.get("content") == reply for one in held):
+            held.append({"role": "assistant", "content": reply, "agent": row.values.get("agent")})
+        done = mapping.message.action
+        if done and row.values.get(done):
+            held.append({"role": "assistant", done: row.values[done]})
+        messages += held
+    return Group(_stem(file), _stem(file), "", {**rows[0].outer} or _facts(list(rows)), messages, mapping, rows[0].outer)
 
 
 def _by_row(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:
@@ -187,7 +189,7 @@ def _facts(group: list[Row]) -> dict[str, Any]:
 
 
 def _name(values: Mapping[str, Any], mapping: ChatMapping) -> str | None:
-    columns = [mapping.conversation.id] if mapping.conversation.id else _IDS
+    columns = [mapping.conversation.id] if mapping.conversation.id else IDS
     found = next((value for column in columns if column and (value := get(values, column)) is not None), None)
     return None if found is None else str(found)
 
@@ -205,7 +207,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
     score = number(values["score"])
     attempt = next((_whole(group, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
-    models = _models(messages, values["model"])
+    models = _models(messages, values["model"]) | _models_in_order(messages, values["model"])
     main = models.get(MAIN) if mapping.message.agent else None  # sub-agents have names of their own in each session
     read = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
     wanted = facts if columns.details is None else columns.details
@@ -221,7 +223,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
         success=ended.success,
         score=score if score is not None else ended.score,
         by_number=ended.by_number and not has_success,
-        metrics={name: found for name, column in columns.scores.items() if (found := number(group.get(column))) is not None},
+        metrics=numbers({name: group.get(column) for name, column in (columns.scores or _scores(facts, columns)).items()}),
         turn_metrics=scores_of_turns,
         stop_reason=None if values["stop"] is None else str(values["stop"]),
         error=_text(group, columns.error),
@@ -238,6 +240,14 @@ _OUTCOME_NAMES: Final = {
     "stop": ("stop_reason", "exit_status", "termination_reason"),
 }
 """Facts of a conversation -> what programs call them, where no mapping names the column."""
+
+
+_SCORE: Final = re.compile(r"(?:.*[_ ])?(?:score|reward|rating|utility)s?|(?:metric|evaluation)s?", re.IGNORECASE)
+
+
+def _scores(facts: Mapping[str, Any], columns: OutcomeColumns) -> dict[str, str]:
+    """Columns that are scores by their names, where a mapping names none."""
+    return {key: key for key in facts if _SCORE.fullmatch(key) and key not in {columns.score, *_OUTCOME_NAMES["score"]}}
 
 
 def _task(group: Group, file: str) -> str | None:
@@ -299,6 +309,13 @@ def _models(messages: list[LoggedMessage], model: Any) -> dict[str, str]:
     found = {one.agent: one.call.model for one in messages if one.call is not None and one.call.model != UNKNOWN_MODEL}
     agents = {one.agent: model for one in messages if isinstance(model, str) and not {one.agent, one.role} & _NO_MODEL}
     return agents | found
+
+
+def _models_in_order(messages: list[LoggedMessage], given: Any) -> dict[str, str]:
+    """Agent -> model, where a list has one for each agent in the order in which they speak or are spoken to."""
+    agents = dict.fromkeys(name for one in messages for name in (one.agent, *(one.audience or ())))
+    models = [str(one) for one in given] if isinstance(given, list) else []
+    return dict(zip(agents, models, strict=True)) if len(models) == len(agents) else {}
 
 
 _NO_MODEL: Final = frozenset({"user", "system", "developer", "tool", "human"})

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
-from ingest.conversation.messages import chat_messages, is_item, text_of
+from ingest.conversation.messages import SPEAKERS, WORDS, chat_messages, is_item, plain_keys, text_of
 from ingest.conversation.rows import LoggedMessage, number, outcome
 from ingest.foreign.mapping_file import ChatMapping, MessageColumns, columns_of
 from ingest.reading.text import read_any_time, read_json
@@ -15,11 +15,12 @@ from schemas.common.errors import BadInputError
 MAIN: Final = "assistant"
 """The agent that a person talks to, in sessions with sub-agents."""
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
+_TIMES: Final = ("timestamp", "created_at", "createdAt", "create_time", "time")
 MESSAGE_KEYS: Final = frozenset({
     "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
     "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
     "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details", "tool_responses",
-    "tool_messages",
+    "tool_messages", *SPEAKERS, *WORDS,
 })  # fmt: skip
 """Keys of a message, of whatever dialect; other columns of a row that is a message are facts about the conversation."""
 
@@ -65,7 +66,7 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     """A message, and what came of its calls where it holds that too."""
     if not isinstance(raw, Mapping):
         raise BadInputError("a message is not an object", locator=f".messages[{index}]")
-    columns = mapping.message
+    raw, columns = plain_keys(raw), mapping.message
     inner = get(raw, columns.within) if columns.within else None
     raw = {**{key: value for key, value in raw.items() if key != columns.within}, **inner} if isinstance(inner, Mapping) else raw
     chat = _dialect(raw, mapping)
@@ -83,13 +84,16 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     if calls:
         chat["tool_calls"] = [*(chat.get("tool_calls") or []), *calls]
     to = get(raw, columns.to) if columns.to else None
-    at = get(raw, columns.time) if columns.time else None
+    at = next((found for column in ([columns.time] if columns.time else _TIMES) if (found := get(raw, column)) is not None), None)
     turn = None if columns.turn is None else _turn(raw, index, columns.turn)
     named = {column.partition(".")[0] for column in columns_of(columns, mapping.outcome, mapping.conversation)}
     agent = get(raw, columns.agent) if columns.agent else None
     if agent is not None:  # what a sub-agent is asked, its caller wrote
         chat |= {"agent": str(agent)} | ({"name": MAIN} if role == "user" else {})
     unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
+    asked = get(raw, columns.prompt) if columns.prompt else None
+    if asked:
+        yield ParsedMessage(raw={"role": "user", "content": asked}, audience=_audience(to), at=read_any_time(at), turn=turn)
     yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
     observed = _observed(raw, columns.observation)
     if observed:
@@ -159,8 +163,11 @@ def _audience(to: Any) -> list[str] | None:
     return None if not found or "all" in (name.lower() for name in found) else found
 
 
-def _turn(message: Mapping[str, Any], index: int, column: str) -> int:
+def _turn(message: Mapping[str, Any], index: int, column: str) -> int | None:
+    """None where the message does not say."""
     value = number(get(message, column))
+    if get(message, column) is None:
+        return None
     if value is None or value != int(value) or value < 0:
         raise BadInputError(f"{column} is {get(message, column)!r}: a turn is a whole number from 0 or 1", locator=f".messages[{index}]")
     return int(value)

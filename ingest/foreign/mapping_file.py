@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ingest.conversation.messages import is_item, keys_with_content
+from ingest.conversation.messages import SPEAKERS, WORDS, is_item, keys_with_content
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.text import excerpt, near, quoted
 from schemas.common.yaml_lines import read_yaml
@@ -28,8 +28,11 @@ class ConversationColumns(_Part):
 
     id: str | None = None
     messages: str | None = None
+    """With `id: file` the lists of all rows are one conversation."""
     rows: str | None = None
     """Where the rows are in a document that is an object."""
+    reply: str | None = None
+    """Where a row has the reply that ends its messages, with `id: file`."""
     inner: str | None = None
     """Where a row has objects like itself, of agents that its own agent called."""
 
@@ -53,6 +56,8 @@ class MessageColumns(_Part):
     """Whether these calls succeeded."""
     observation: str | None = None
     """What came of the calls."""
+    prompt: str | None = None
+    """What its author was asked by a user, in the same row."""
     within: str | None = None
     """The object in the message that holds it."""
     where: dict[str, list[str]] = Field(default_factory=dict)
@@ -142,7 +147,7 @@ def _problem(error: ValidationError) -> str:
 
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
 """Entries without which not even one conversation can be read as it was meant."""
-_REPORTED_ELSEWHERE: Final = frozenset({"conversation.messages", "conversation.rows", "message.turn"})
+_REPORTED_ELSEWHERE: Final = frozenset({"conversation.messages", "conversation.rows"})
 OUTER: Final = "file."
 """What a column begins with that is in the document around the rows."""
 _WHOLE_FILE: Final = ("conversation.id", FILE)
@@ -152,7 +157,7 @@ _OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": 
 _READ: Final = frozenset({
     "content", "parts", "refusal", "reasoning", "reasoning_content", "function_call", "error", "arguments", "input", "args", "output",
     "summary", "observation", "kwargs", "data", "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details",
-    "tool_responses",
+    "tool_responses", *SPEAKERS, *WORDS,
 })  # fmt: skip
 """Keys of messages that are read in whatever form they are in, next to those that hold facts about a message."""
 _LISTED: Final = 12

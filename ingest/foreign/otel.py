@@ -6,16 +6,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import CalledTool, called_tool, parts_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, completed, numbers, outcome, reading_of
 from ingest.conversation.usage import usage_of
+from ingest.foreign import trail
 from ingest.foreign.otel_spans import Span, messages, with_content
 from ingest.foreign.span_files import spans_in
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.text import documents_of, dumps, is_whole, lines_of, read_json
+from ingest.reading.text import documents_of, dumps, is_whole, lines_of, read_json, top_keys
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 
@@ -369,7 +371,7 @@ def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
 
 
 FORMAT: Final = "otel"
-VERSION: Final = 9
+VERSION: Final = 10
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
@@ -388,7 +390,7 @@ _FORMS: Final = tuple(
 
 _OTHERS: Final[Mapping[str, str]] = {"resourceLogs": "log records", "resourceMetrics": "metrics"}
 """OTLP's other signals: key -> what it holds."""
-KEYS: Final = tuple(frozenset({key}) for key in ("resourceSpans", *_OTHERS))
+KEYS: Final = (*(frozenset({key}) for key in ("resourceSpans", *_OTHERS)), trail.KEYS)
 """Of a document whose beginning does not say what it is."""
 
 
@@ -406,21 +408,37 @@ def read(data: bytes, place: Place) -> Reading:
     """
     reading = Reading()
     spans: list[Span] = []
+    found: dict[str, Any] = {}
+    if top_keys(data) >= trail.KEYS:
+        return Reading(note="people's labels of a trace, read with the trace of the same name")
     for locator, document in _documents(data, reading):
         try:
+            if isinstance(document, Mapping) and {"trace", "labels"} <= set(document):  # a row of TRAIL
+                trace, held = (read_json(one) if isinstance(one, str) else one for one in (document["trace"], document["labels"]))
+                document = trace  # noqa: PLW2901
+                found[str(trace.get("trace_id") if isinstance(trace, Mapping) else None)] = held
             _refuse_other_signals(document)
             spans += spans_in(document)
         except BadInputError as error:
             reading.rejects.append(BadInputError(error.reason, locator=f"{locator}{error.locator}"))
+    files = trail.label_files(Path(place.path))
     for name, group in grouped(spans).items():
-        reading.take(name, partial(_conversation, name, group, place))
+        held = trail.read_labels(files[0]) if files else found.get(name)
+        reading.take(name, partial(_conversation, name, group, place, held, str(files[0]) if files else place.path))
     if not spans and not reading.rejects:
         raise BadInputError("OTLP JSON without spans: nothing was recorded")
     return completed(reading)
 
 
-def _conversation(name: str, group: list[Span], place: Place) -> Reading:
-    return reading_of(conversation_of(name, group), place, name)
+def _conversation(name: str, group: list[Span], place: Place, labels: Any, source: str) -> Reading:
+    found = reading_of(conversation_of(name, group), place, name)
+    trail.add_labels(found, found.episodes[0], group, labels, source)
+    return found
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """The file of people's labels of a trace."""
+    return trail.label_files(path)
 
 
 def _refuse_other_signals(document: Any) -> None:

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
+from itertools import islice
 from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, completed, number, numbers, outcome, reading_of
-from ingest.foreign import otel
-from ingest.foreign.chat_lines import PARQUET, parquet_rows, read_mapped
+from ingest.foreign import chat_lines, otel
+from ingest.foreign.chat_lines import PARQUET, holds_messages, parquet_rows
 from ingest.foreign.described import ADAPTERS as _DESCRIBED
-from ingest.foreign.mapping_file import DEFAULT, ConversationColumns
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, loads, read_time
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
-from schemas.records import Episode, EpisodeMetric
 
 BENCHMARK: Final = "scout"
 
@@ -108,8 +107,10 @@ FORMAT: Final = "parquet"
 VERSION: Final = 6
 PATH_PARTS: Final = 0
 
-_LISTS: Final = ("messages", "trajectory", "conversation", "conversations")
-"""Columns that hold the list of messages, by the names that data sets give them."""
+
+_LOOKED_AT: Final = 50
+_PROSE_WORDS: Final = 3
+"""A table with texts of so many words may be a log; one of names and numbers is left alone."""
 
 
 def sniff(head: bytes) -> bool:
@@ -130,25 +131,14 @@ def read(data: bytes, place: Place) -> Reading:
     if described is not None:
         return described.read(data, place)
     if {"trace", "labels"} <= set(columns):
-        return _trail(data, place)
-    listed = next((name for name in _LISTS if name in columns), None)
-    if listed is not None:
-        return read_mapped(data, place, DEFAULT.model_copy(update={"conversation": ConversationColumns(messages=listed)}))
-    return Reading(note=f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what")
-
-
-def _trail(data: bytes, place: Place) -> Reading:
-    """Rows of TRAIL: the trace as JSON text, and people's scores of it."""
-    rows = [{key: _json(row.values.get(key)) for key in ("trace", "labels")} for row in parquet_rows(data)]
-    reading = otel.read("\n".join(dumps(row["trace"]) for row in rows).encode(errors="surrogatepass"), place)
-    games = {one.task_id: one.episode_id for one in reading.rows["episodes"] if isinstance(one, Episode)}
-    for row in rows:
-        trace, labels = row["trace"], row["labels"]
-        game = games.get(str(trace.get("trace_id"))) if isinstance(trace, Mapping) else None
-        scores = labels.get("scores") if isinstance(labels, Mapping) else None
-        if game is not None and isinstance(scores, list) and scores and isinstance(scores[0], Mapping):
-            reading.rows["episode_metrics"] += [EpisodeMetric(game, f"trail.{key}", value) for key, value in numbers(scores[0]).items()]
-    return reading
+        return otel.read(b"\n".join(dumps(row.values).encode(errors="surrogatepass") for row in parquet_rows(data)), place)
+    if holds_messages(data):
+        return chat_lines.read(data, place)
+    told = f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what"
+    texts = (value for row in islice(parquet_rows(data), _LOOKED_AT) for value in row.values.values() if isinstance(value, str))
+    if any(len(text.split()) >= _PROSE_WORDS for text in texts):
+        raise BadInputError(told)
+    return Reading(note=told)
 
 
 def _transcript(row: Mapping[str, Any], place: Place, name: str) -> Reading:

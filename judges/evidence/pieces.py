@@ -60,9 +60,9 @@ class UnitContext:
         return self.agent
 
     def is_judged_role(self, agent: str) -> bool:
-        """Whether the agent has one of the roles that the rubric is about."""
+        """Whether the agent has one of the roles that the rubric is about; without roles, whether it is more than a tool."""
         known = self.game.agents.get(agent)
-        return not self.roles or (known is not None and known.role in self.roles)
+        return known is not None and known.role in self.roles if self.roles else not is_tool(self.game, agent)
 
 
 class Piece(NamedTuple):

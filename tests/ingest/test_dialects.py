@@ -169,20 +169,20 @@ def test_messages_of_which_nothing_is_read_are_reported_with_their_keys(tmp_path
     """Exit code 1, since words are lost; an answer that is empty in the log is none of them."""
     found = chat(
         tmp_path,
-        {"role": "user", "body": "hello there"},
+        {"role": "user", "sentence": "hello there"},
         ANSWER,
         {"role": "user", "utterance": {"en": "Hi"}},
         {"role": "tool", "content": ""},
     )
     assert [reason.split(";")[:2] for reason in found.refused] == [
-        [": 3 of 4 messages have no text and no call", " keys not read: body, utterance"]
+        [": 3 of 4 messages have no text and no call", " keys not read: sentence, utterance"]
     ]
     assert not found.report.is_clean
     (tmp_path / "silent").mkdir()
     assert chat(tmp_path / "silent", ASKED, {"role": "assistant", "content": "", "finish_reason": "stop"}, ANSWER).refused == []
 
 
-@pytest.mark.parametrize("key", ["said", "bid", "value", "msg", "step", "payload"])
+@pytest.mark.parametrize("key", ["said", "bid", "values", "wording", "step", "payload"])
 def test_words_under_any_key_are_missed(tmp_path: Path, key: str) -> None:
     """Whatever the key looks like; what a message holds about itself is no word of it."""
     about = {"uuid": "a-b", "created_at": "2025-01-01 10:00", "conversationId": "x y", "status": "done"}
@@ -261,7 +261,7 @@ ENVELOPE = {
 
 
 def test_conversations_inside_an_object_are_read_where_the_mapping_says(tmp_path: Path) -> None:
-    """The repetition tells two attempts at a task apart; without the entry the refusal names it."""
+    """The repetition tells two attempts at a task apart; a mapping that names no list is refused, and no mapping at all finds it."""
     path = written(tmp_path / "runs.json", ENVELOPE)
     (tmp_path / "map.yaml").write_text("conversation: {id: id, messages: messages, rows: simulations}\noutcome: {score: reward}\n")
     found = ingested(tmp_path, path, reader=MappedChat.of(tmp_path / "map.yaml"))
@@ -271,13 +271,14 @@ def test_conversations_inside_an_object_are_read_where_the_mapping_says(tmp_path
     assert [note.split(":")[0] for _, note in found.report.notes] == ["1 task, 1 model, 2 attempts each"]
 
     path = written(tmp_path / "own.json", {"results": ENVELOPE["simulations"]})  # the keys above are those of tau2
-    for text in (None, "conversation: {id: id, messages: messages}\n"):
-        (tmp_path / str(text is None)).mkdir()
-        if text is not None:
-            (tmp_path / "map.yaml").write_text(text)
-        reader = None if text is None else MappedChat.of(tmp_path / "map.yaml")
-        (reason,) = ingested(tmp_path / str(text is None), path, reader=reader).refused
-        assert "the conversations are under results; write conversation: {rows: results, messages: messages}" in reason
+    for folder in ("mapped", "plain"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "map.yaml").write_text("conversation: {id: id, messages: messages}\n")
+    (reason,) = ingested(tmp_path / "mapped", path, reader=MappedChat.of(tmp_path / "map.yaml")).refused
+    assert "messages is not a list of messages, and there are results" in reason
+    found = ingested(tmp_path / "plain", path)
+    assert found.refused == []
+    assert found.rows("SELECT task_id, attempt, score, turns_taken FROM episodes ORDER BY score") == [("7", 1, 0.0, 2), ("7", 2, 1.0, 2)]
 
 
 def test_a_mapping_names_tools_actions_and_observations(tmp_path: Path) -> None:

@@ -104,7 +104,11 @@ _TRACE = {
         }
     ],
 }
-_SCORES = {"trace_id": "ab", "errors": [], "scores": [{"reliability_score": 4, "overall": 3.5}]}
+_ERRORS = [
+    {"category": "Tool-related", "location": "1", "evidence": "Forty", "description": "It was not measured.", "impact": "HIGH"},
+    {"category": "Formatting Errors", "location": "?", "evidence": "", "description": "", "impact": "LOW"},
+]
+_SCORES = {"trace_id": "ab", "errors": _ERRORS, "scores": [{"reliability_score": 4, "overall": 3.5}]}
 
 
 def _span(number: int, parent: int | None, name: str, conversation: str, agent: str, **attributes: Any) -> dict[str, Any]:
@@ -230,6 +234,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
     written(logs / "trajectory.json", json.dumps(_ATIF))
     written(logs / "clem" / "episode_4" / "interactions.json", json.dumps(_CLEM))
     written(logs / "clem" / "episode_4" / "scores.json", json.dumps(_CLEM_SCORES))
+    written(logs / "traces" / "one.json", json.dumps({**_TRACE, "trace_id": "ef", "spans": [{**_TRACE["spans"][0], "trace_id": "ef"}]}))
+    written(logs / "annotations" / "one.json", json.dumps({**_SCORES, "trace_id": "ef"}))
     return ingested(folder, logs)
 
 
@@ -289,10 +295,22 @@ def test_data_sets_in_parquet_name_their_columns_in_several_ways(found: Ingested
 def test_rows_of_trail_are_traces_with_scores(found: Ingested) -> None:
     """A trace is JSON text in a column, people's scores in another."""
     assert _messages(found, "trail.parquet") == [("user", "How tall is the tower?"), ("assistant", "Forty metres.")]
-    assert found.rows("SELECT metric, value FROM episode_metrics WHERE metric LIKE 'trail.%' ORDER BY metric") == [
+    assert found.rows("SELECT DISTINCT metric, value FROM episode_metrics WHERE metric LIKE 'trail.%' ORDER BY metric") == [
         ("trail.overall", 3.5),
         ("trail.reliability_score", 4.0),
     ]
+
+
+@pytest.mark.parametrize("file", ["trail.parquet", "traces/one.json"])
+def test_people_s_errors_are_labels_of_the_turns_of_their_spans(found: Ingested, file: str) -> None:
+    """By a column, or by a file of the trace's name in a folder of annotations; one whose span is not there is of the whole trace."""
+    labels = found.rows(
+        "SELECT question, labels.turn, agent, answer FROM labels INNER JOIN episodes USING (episode_id) "
+        f"WHERE rubric = 'trail' AND file LIKE '%{file}' ORDER BY 1"
+    )
+    assert labels == [("formatting_errors", None, None, "low"), ("tool_related", 2, "assistant", "high")]
+    blamed = found.rows(f"SELECT agent, turn FROM blamed_agents INNER JOIN episodes USING (episode_id) WHERE file LIKE '%{file}'")
+    assert blamed == [("assistant", 2)]
 
 
 def test_an_agent_that_another_calls_is_in_its_conversation(found: Ingested) -> None:

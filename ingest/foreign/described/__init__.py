@@ -6,8 +6,9 @@ Each `.yaml` file next to this module is one format. Its mapping has the same en
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,19 +37,27 @@ class Marks(_Part):
 
 
 class Joined(_Part):
-    """Files of one conversation: those of sub-agents are read with that of the agent which called them."""
+    """Files of one conversation: those of sub-agents are read with that of the agent which called them.
 
-    children: list[str]
-    """Patterns of paths from the folder of the parent; `{stem}` is the parent's name without its ending.
-
-    The parent of a child is in a folder above it, and has the name of a folder between them, or the value of `by` for a name.
+    In lines, parent and child tell it by a key; a document refers to its children by their paths (`refers`).
     """
-    by: str
-    """Key of the first line that parent and child share."""
-    name: str
+
+    children: list[str] = Field(default_factory=list)
+    """Patterns of paths from the folder of the parent; `{stem}` is the parent's name without its ending."""
+    by: str = ""
+    """Key of the parent's first lines whose value tells it from others."""
+    parent: str | None = None
+    """Key of a child's first lines that has that value; None: the same key, and the name tells that it is a child."""
+    name: str = ""
     """Regular expression of a child's file name; its group is the name of the agent."""
-    agent: str
+    agent: str = ""
     """Key of a child's lines that names the agent, where they have it."""
+    called: list[str] = Field(default_factory=list)
+    """Keys of a child's first lines that name the agent better than the file."""
+    refers: str | None = None
+    """Key of a document, at any depth, with the path of a child from the folder of the parent."""
+    under: str = ""
+    """Where the document holds children that have no file of their own."""
 
 
 class Description(_Part):
@@ -76,6 +85,7 @@ class Described:
         self._begins = tuple(re.compile(mark.encode()) for mark in described.recognise.begins)
         self._joined = described.joined
         self.mapping = described.mapping
+        self.READS_COMPANIONS: bool = described.joined is not None
 
     def sniff(self, head: bytes) -> bool:
         """Tell from a file's first bytes whether it is of this format."""
@@ -83,13 +93,16 @@ class Described:
 
     def companions(self, path: Path) -> tuple[Path, ...]:
         """The files of sub-agents, which are read with this one."""
-        if self._joined is None or self._is_child(path):
+        joined = self._joined
+        if joined is None or not path.is_file():
             return ()
-        found = {
-            one for pattern in self._joined.children for one in path.parent.glob(pattern.replace("{stem}", path.stem)) if one.is_file()
-        }
-        shared = self._shared(path)
-        return tuple(sorted(one for one in found - {path} if self._is_child(one) and shared is not None and self._shared(one) == shared))
+        if joined.refers is not None:
+            return tuple(dict.fromkeys(_referred(path, joined.refers).values()))
+        own = _head(path, joined.by)
+        if own is None or self._called_by(path) is not None:
+            return ()
+        found = {one for part in joined.children for one in path.parent.glob(part.replace("{stem}", path.stem)) if one.is_file()}
+        return tuple(sorted(one for one in found - {path} if self._called_by(one) == own))
 
     def read(self, data: bytes, place: Place) -> Reading:
         """Read a file, and what belongs to it.
@@ -101,43 +114,95 @@ class Described:
         parent = self._parent(path)
         if parent is not None:
             return Reading(note=f"of a sub-agent, read with {parent.name}")
-        parts = [data, *(line for one in self.companions(path) for line in self._lines_of_child(one))]
-        return read_mapped(b"\n".join(parts) if len(parts) > 1 else data, place, self.mapping, is_of_format=True)
+        children = self.companions(path)
+        if children and self._joined is not None and self._joined.refers is not None:
+            data = _with_documents(data, _referred(path, self._joined.refers), self._joined.under)
+        elif children:
+            own = set(data.split(b"\n"))  # a child may begin with a copy of what its parent had said
+            data = b"\n".join([data, *(line for one in children for line in self._lines_of_child(one, own))])
+        return read_mapped(data, place, self.mapping, is_of_format=True)
 
-    def _is_child(self, path: Path) -> bool:
-        return self._joined is not None and re.fullmatch(self._joined.name, path.name) is not None
+    def _called_by(self, path: Path) -> str | None:
+        """What tells the parent of a file of a sub-agent; None of any other file."""
+        joined = self._joined
+        if joined is None or re.fullmatch(joined.name, path.name) is None:
+            return None
+        return _head(path, joined.parent or joined.by)
 
-    def _lines_of_child(self, path: Path) -> Iterator[bytes]:
-        """The lines, each with the name of the agent."""
+    def _lines_of_child(self, path: Path, own: set[bytes]) -> Iterator[bytes]:
+        """The lines, each with the name of the agent, but for those that the parent has."""
         if self._joined is None:
             return
         named = re.fullmatch(self._joined.name, path.name)
+        name = next((found for key in self._joined.called if (found := _head(path, key))), named[1] if named else None)
         for line in path.read_bytes().split(b"\n"):
-            found = read_json(line.decode(errors="replace"))
-            if named is not None and isinstance(found, dict):
-                yield dumps({self._joined.agent: named[1], **found}).encode(errors="surrogatepass")
-            elif line.strip():
+            found = None if line in own else read_json(line.decode(errors="replace"))
+            if isinstance(found, dict):
+                yield dumps({self._joined.agent: name, **found}).encode(errors="surrogatepass")
+            elif line.strip() and line not in own:
                 yield line
 
     def _parent(self, path: Path) -> Path | None:
-        if self._joined is None or not self._is_child(path):
+        joined = self._joined
+        if joined is not None and joined.refers is not None:
+            around = sorted({*path.parent.glob("*.json"), *path.parent.parent.glob("*.json")})[:_NEIGHBOURS] if path.is_file() else []
+            return next((one for one in around if one != path and path in self.companions(one)), None)
+        called_by = self._called_by(path)
+        if joined is None or called_by is None:
             return None
-        shared = self._shared(path)
-        places = (one for folder in path.parents[:-1] for one in (folder / f"{shared}{path.suffix}", folder.with_suffix(path.suffix)))
-        return next((one for one in places if shared is not None and one.is_file() and self._shared(one) == shared), None)
-
-    def _shared(self, path: Path) -> str | None:
-        """The value that files of one conversation share."""
-        if self._joined is None or not path.is_file():
-            return None
-        with path.open("rb") as file:
-            for _, line in zip(range(_FIRST_LINES), file, strict=False):
-                found: Any = read_json(line.decode(errors="replace"))
-                if isinstance(found, dict) and isinstance(found.get(self._joined.by), str):
-                    return str(found[self._joined.by])
-        return None
+        near = [path.parent] if joined.parent is None else [path.parent, *sorted(path.parent.parent.glob("*/"))]
+        named = [one for folder in near for one in folder.glob(f"*{escape(called_by)}*{path.suffix}")]
+        above = [one for folder in path.parents[:-1] for one in (folder / f"{called_by}{path.suffix}", folder.with_suffix(path.suffix))]
+        return next((one for one in (*above, *named) if one != path and one.is_file() and _head(one, joined.by) == called_by), None)
 
 
+def _head(path: Path, key: str) -> str | None:
+    """The value of a key in the first lines of a file."""
+    return _read_head(path, path.stat().st_mtime_ns, path.stat().st_size).get(key) if path.is_file() else None
+
+
+@lru_cache(maxsize=10_000)
+def _read_head(path: Path, changed: int, size: int) -> Mapping[str, str]:  # noqa: ARG001 - keys of the cache
+    """Path of each text in the first lines of a file -> the text, the first one."""
+    found: dict[str, str] = {}
+    with path.open("rb") as file:
+        for _, line in zip(range(_FIRST_LINES), file, strict=False):
+            for key, text in _texts(read_json(line.decode(errors="replace")), ""):
+                found.setdefault(key, text)
+    return found
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, str) and len(value) <= _LONGEST_NAME:
+        yield path, value
+
+
+def _referred(path: Path, key: str) -> dict[str, Path]:
+    """The paths by which a document refers to others, and these: in its folder, whatever the path leads to elsewhere."""
+    mark = re.compile(rb'"%s"\s*:\s*("(?:[^"\\\0]|\\.)+")' % re.escape(key.encode()))
+    names = (read_json(found.decode(errors="replace")) for found in dict.fromkeys(mark.findall(path.read_bytes())))
+    named = [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
+    near = [(str(name), [path.parent / one for one in (name, name.name) if ".." not in Path(one).parts]) for name in named]
+    found = {name: next((one for one in places if one.is_file()), path) for name, places in near}
+    return {name: one for name, one in found.items() if path.parent in one.parents and one != path}
+
+
+def _with_documents(data: bytes, referred: Mapping[str, Path], under: str) -> bytes:
+    """A document with those that it refers to, each by the path that it is called by."""
+    whole = read_json(data.decode(errors="replace"))
+    if not isinstance(whole, dict):
+        return data
+    held = {name: read_json(one.read_bytes().decode(errors="replace")) for name, one in referred.items()}
+    named = [{**one, "trajectory_id": name} for name, one in held.items() if isinstance(one, dict)]
+    return dumps({**whole, under: [*(whole.get(under) or []), *named]}).encode(errors="surrogatepass")
+
+
+_NEIGHBOURS: Final = 200
+"""So many documents next to one are asked whether they refer to it."""
+_LONGEST_NAME: Final = 200
 _FIRST_LINES: Final = 20
 """So many lines are looked at for what files share: sessions begin with entries of other kinds."""
 

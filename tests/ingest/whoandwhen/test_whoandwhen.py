@@ -136,12 +136,13 @@ def test_a_name_that_means_no_agent_or_several_is_reported_and_no_label(tmp_path
 
 @pytest.mark.parametrize("without", ["mistake_agent", "mistake_step"])
 def test_a_history_of_another_program_is_no_run_of_who_and_when(tmp_path: Path, without: str) -> None:
-    """SWE-agent's trajectories have a history too; the refusal names the way to read them."""
-    store, (reason,) = store_of(
+    """SWE-agent's trajectories have a history too; it is read as the messages that it holds, without labels."""
+    store, refused = store_of(
         tmp_path, {"history": RUN["history"], **{key: one for key, one in RUN.items() if key not in {without, "history"}}}
     )
-    assert "--map" in reason
-    assert query(store, "SELECT * FROM episodes").is_empty()
+    assert refused == []
+    assert query(store, "SELECT benchmark FROM episodes").rows() == [("chat",)]
+    assert query(store, "SELECT * FROM labels").is_empty()
 
 
 def test_contents_of_parts_are_words_and_calls_are_actions(tmp_path: Path) -> None:

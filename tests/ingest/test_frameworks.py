@@ -1,0 +1,291 @@
+"""Files that frameworks for agents write by themselves (AutoGen, AG2, CrewAI, ADK, MetaGPT, SOTOPIA), and messages in any envelope.
+
+The shapes are those that the packages wrote when they were run; the words are our own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ingest.asked import Ingested, ingested, written
+
+_CALL = {"id": "c1", "name": "look", "arguments": '{"place": "the gate"}'}
+_USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
+_SAID: list[dict[str, Any]] = [
+    {"id": "1", "source": "user", "models_usage": None, "content": "Which colour is it?", "type": "TextMessage"},
+    {"id": "2", "source": "planner", "models_usage": _USAGE, "content": [_CALL], "type": "ToolCallRequestEvent"},
+    {
+        "id": "3",
+        "source": "planner",
+        "models_usage": None,
+        "content": [{"content": "a grey gate", "name": "look", "call_id": "c1", "is_error": False}],
+        "type": "ToolCallExecutionEvent",
+    },
+    {"id": "4", "source": "critic", "models_usage": None, "content": "Grey, I think.", "type": "TextMessage"},
+]
+_CHAT: list[dict[str, Any]] = [
+    {"role": "user", "content": "Which colour is it?", "name": "admin"},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": _CALL}]},
+    {"role": "tool", "content": "a grey gate", "tool_call_id": "c1"},
+    {"role": "assistant", "content": "It is grey."},
+]
+_EVENTS: list[dict[str, Any]] = [
+    {"author": "user", "content": {"role": "user", "parts": [{"text": "Which colour is it?"}]}, "id": "e1", "timestamp": 1.8e9},
+    {
+        "author": "guide",
+        "content": {
+            "role": "model",
+            "parts": [{"text": "I look.", "thought": True}, {"functionCall": {**_CALL, "args": {"place": "the gate"}}}],
+        },
+        "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3},
+        "actions": {"stateDelta": {}},
+        "id": "e2",
+    },
+    {
+        "author": "guide",
+        "content": {"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "look", "response": {"seen": "a grey gate"}}}]},
+        "id": "e3",
+    },
+    {
+        "author": "guide",
+        "content": {"role": "model", "parts": [{"text": "It is grey.", "functionCall": None, "inlineData": None}]},
+        "id": "e4",
+    },
+]
+
+
+def _remembered(*messages: tuple[str, str, str]) -> dict[str, Any]:
+    kept = [
+        {"id": id_, "content": text, "role": role, "cause_by": "a.B", "sent_from": "", "send_to": ["<all>"]} for id_, role, text in messages
+    ]
+    return {"goal": "do it", "rc": {"memory": {"storage": kept, "index": {"a.B": kept}}}, "latest_observed_msg": kept[-1]}
+
+
+_IDEA, _PLAN, _DESIGN = ("1", "user", "Make a game"), ("2", "Manager", "The plan is short"), ("3", "Architect", "The design is a grid")
+_TASK = {"description": "Tell the colour", "agent": "Guide", "summary": "Tell the colour...", "output_format": "raw"}
+_ANSWERED = {**_TASK, "raw": "It is grey.", "messages": _CHAT}
+_UNANSWERED = {**_TASK, "agent": "Critic", "raw": "That is wrong.", "messages": [{"role": "user", "content": "Criticise this"}]}
+
+_FILES: dict[str, tuple[Any, dict[str, list[str]]]] = {
+    "autogen_result": (
+        {"messages": _SAID, "stop_reason": "the most messages"},
+        {"user": ["Which colour is it?"], "tool": ["a grey gate"], "critic": ["Grey, I think."]},
+    ),
+    "autogen_stream": (
+        [*_SAID, {"messages": _SAID, "stop_reason": "the most messages"}],
+        {"user": ["Which colour is it?"], "tool": ["a grey gate"], "critic": ["Grey, I think."]},
+    ),
+    "ag2_result": (
+        {"chat_id": 1, "chat_history": _CHAT, "summary": "It is grey.", "cost": {"total_cost": 0, "m": _USAGE}},
+        {"admin": ["Which colour is it?"], "tool": ["a grey gate"], "assistant": ["It is grey."]},
+    ),
+    "crewai": (
+        {"raw": "That is wrong.", "tasks_output": [_ANSWERED, _UNANSWERED], "token_usage": {"total_tokens": 10, **_USAGE}},
+        {
+            "admin": ["Which colour is it?"],
+            "user": ["Criticise this"],
+            "tool": ["a grey gate"],
+            "Guide": ["It is grey."],
+            "Critic": ["That is wrong."],
+        },
+    ),
+    "crewai_log": (
+        [
+            {"timestamp": "2026-02-01 10:00:00", "task_name": None, "task": "Tell the colour", "agent": "Guide", "status": "started"},
+            {
+                "timestamp": "2026-02-01 10:00:09",
+                "task_name": None,
+                "task": "Tell the colour",
+                "agent": "Guide",
+                "status": "completed",
+                "output": "It is grey.",
+            },
+        ],
+        {"user": ["Tell the colour"], "Guide": ["It is grey."]},
+    ),
+    "adk_session": (
+        {"id": "s1", "appName": "trip", "userId": "u", "state": {}, "events": _EVENTS},
+        {"user": ["Which colour is it?"], "guide": ["I look.", "It is grey."], "tool": ['{"seen":"a grey gate"}']},
+    ),
+    "adk_events": (
+        _EVENTS,
+        {"user": ["Which colour is it?"], "guide": ["I look.", "It is grey."], "tool": ['{"seen":"a grey gate"}']},
+    ),
+    "metagpt": (
+        {
+            "env": {"desc": "", "roles": {"Manager": _remembered(_IDEA, _PLAN), "Architect": _remembered(_PLAN, _DESIGN)}},
+            "idea": "Make a game",
+            "investment": 10.0,
+        },
+        {"user": ["Make a game"], "Manager": ["The plan is short"], "Architect": ["The design is a grid"]},
+    ),
+    "adp": (
+        {
+            "id": "t1",
+            "content": [
+                {"class_": "text_observation", "content": "Find the gate", "name": None, "source": "user"},
+                {"class_": "api_action", "function": "look", "kwargs": {"place": "the gate"}, "description": "I look."},
+                {"class_": "web_observation", "html": None, "axtree": "a grey gate", "viewport_size": [1, 2]},
+                {"class_": "message_action", "content": "It is grey.", "description": None},
+            ],
+            "details": {},
+        },
+        {"user": ["Find the gate"], "assistant": ["I look.", "It is grey."], "tool": ['{"axtree":"a grey gate"}']},
+    ),
+    "agent_reward_bench": (
+        {
+            "benchmark": "web",
+            "agent": "Clicker",
+            "model": "m-4",
+            "goal": "Buy a lamp",
+            "experiment": "e-1",
+            "summary_info": {"cum_reward": 1.0, "n_steps": 1},
+            "steps": [{"num": 0, "action": "click('12')", "chat_messages": [*_CHAT[:1], {"role": "assistant", "content": "I click."}]}],
+        },
+        {"admin": ["Which colour is it?"], "Clicker": ["I click."]},
+    ),
+    "sotopia": (
+        {
+            "environment": "01E",
+            "agents": ["a", "b"],
+            "models": ["m-0", "m-1", "m-2"],
+            "messages": [
+                [["Environment", "Ann", "You want the chair"], ["Environment", "Bo", "You own the chair"]],
+                [["Ann", "Environment", "Sell it to me?"], ["Bo", "Environment", "did nothing"]],
+            ],
+            "rewards": [[3.5, {"goal": 4}], [2.0, {"goal": 1}]],
+        },
+        {"Environment": ["You want the chair", "You own the chair"], "Ann": ["Sell it to me?"], "Bo": ["did nothing"]},
+    ),
+}
+
+
+def _spoken(found: Ingested) -> dict[str, list[str]]:
+    spoken: dict[str, list[str]] = {}
+    for agent, text in found.rows("SELECT agent, text FROM utterances ORDER BY episode_id, turn, seq"):
+        spoken.setdefault(agent, []).append(text)
+    return spoken
+
+
+@pytest.fixture(scope="module")
+def frameworks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ingested]:
+    """The files, one of each framework, in one store."""
+    folder = tmp_path_factory.mktemp("frameworks")
+    for name, (document, _) in _FILES.items():
+        parts = document if isinstance(document, list) and "crewai" not in name else [document]
+        written(folder / f"{name}.json", *parts)
+    return folder, ingested(folder, folder)
+
+
+def test_nothing_of_them_is_refused(frameworks: tuple[Path, Ingested]) -> None:
+    """Each file is a game of its own, and its receipt has equal counts."""
+    _, found = frameworks
+    assert found.refused == []
+    assert found.rows("SELECT count(*) FROM episodes") == [(len(_FILES),)]
+    assert found.rows("SELECT path, kind FROM receipts WHERE kind <> 'keys' AND counted > coalesce(stored, 0)") == []
+    called = found.rows("SELECT verb, arguments, count(*) FROM actions GROUP BY 1, 2 ORDER BY 1")
+    expected = [("action", {"value": "click('12')"}, 1), ("look", {"place": "the gate"}, 7)]
+    assert [(verb, json.loads(arguments), count) for verb, arguments, count in called] == expected
+
+
+@pytest.mark.parametrize("name", _FILES)
+def test_who_said_what(frameworks: tuple[Path, Ingested], name: str) -> None:
+    """Each word is said by the agent that said it, once, in order."""
+    _, found = frameworks
+    rows = found.rows(
+        f"SELECT u.agent, u.text FROM utterances u JOIN episodes e USING (episode_id) WHERE e.file = '{name}.json' ORDER BY u.turn, u.seq"
+    )
+    spoken: dict[str, list[str]] = {}
+    for agent, text in rows:
+        spoken.setdefault(agent, []).append(text)
+    assert spoken == _FILES[name][1]
+
+
+def test_scores_of_every_agent_and_models_in_order(frameworks: tuple[Path, Ingested]) -> None:
+    """Rewards in lists and objects are a number each; a list of models has one for each agent."""
+    _, found = frameworks
+    metrics = found.rows("SELECT metric, value FROM episode_metrics WHERE metric LIKE 'sotopia%' ORDER BY 1")
+    assert [value for _, value in metrics] == [3.5, 4.0, 2.0, 1.0]
+    models = found.rows("SELECT agent, model FROM agents WHERE model IN ('m-0', 'm-1', 'm-2') ORDER BY 1")
+    assert models == [("Ann", "m-1"), ("Bo", "m-2"), ("Environment", "m-0")]
+
+
+_ENVELOPES: dict[str, Any] = {
+    "under_data": {"data": {"result": {"log": _CHAT}}},
+    "by_name": {"runs": {"a": {"turns": _CHAT, "score": 1}, "b": {"turns": _CHAT[:1], "score": 0}}},
+    "a_list_of_lists": [_CHAT, _CHAT[:2]],
+    "as_text": {"run": {"dialogue": json.dumps(_CHAT)}},
+    "sharegpt": [{"id": "a", "conversations": [{"from": "human", "value": "Which colour?"}, {"from": "gpt", "value": "Grey"}]}],
+    "chatgpt": {
+        "title": "t",
+        "mapping": [{"message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Which colour?"]}}}],
+    },
+}
+
+
+def test_messages_are_found_in_whatever_envelope(tmp_path: Path) -> None:
+    """A file that no format claims is read where it has messages of a known dialect; scores next to them are theirs."""
+    for name, document in _ENVELOPES.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "settings.json").write_text('{"name": "a tool", "servers": [{"name": "b", "port": 1}]}', encoding="utf-8")
+    found = ingested(tmp_path, tmp_path)
+    assert [Path(part.path).name for part in found.report.rejected] == ["settings.json"]
+    games = found.rows("SELECT file, count(*), sum(turns_taken), max(score) FROM episodes GROUP BY 1 ORDER BY 1")
+    assert games == [
+        ("a_list_of_lists.json", 2, 6, None),
+        ("as_text.json", 1, 4, None),
+        ("by_name.json", 2, 5, 1.0),
+        ("chatgpt.json", 1, 1, None),
+        ("sharegpt.json", 1, 2, None),
+        ("under_data.json", 1, 4, None),
+    ]
+    assert found.rows("SELECT path, kind FROM receipts WHERE kind <> 'keys' AND counted > coalesce(stored, 0)") == []
+
+
+def _rollout(folder: Path, day: str, name: str, *payloads: dict[str, Any]) -> str:
+    lines = [
+        json.dumps(
+            {"timestamp": f"2026-02-01T10:00:0{at}.000Z", "type": "session_meta" if "source" in one else "response_item", "payload": one}
+        )
+        for at, one in ((one.pop("at"), one) for one in payloads)
+    ]
+    written(folder / day / f"rollout-2026-02-{day}T10-00-00-{name}.jsonl", *lines)
+    return lines[1]
+
+
+def test_threads_and_trajectories_are_read_with_the_agent_that_called_them(tmp_path: Path) -> None:
+    """Codex names the parent's thread in the child, whose copy of the parent's words is left out; ATIF names the child's file."""
+
+    def said(at: int, role: str, text: str) -> dict[str, Any]:
+        return {"at": at, "type": "message", "role": role, "content": [{"type": "output_text", "text": text}]}
+
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "p-1", "agent_nickname": "Euler", "agent_role": "explorer"}}}
+    told = [said(1, "user", "Fix the gate."), said(7, "assistant", "It is fixed.")]
+    asked = _rollout(tmp_path / "codex", "01", "p-1", {"at": 0, "id": "p-1", "source": "cli"}, *told)
+    child = {"at": 2, "id": "c-1", "source": spawned}
+    _rollout(tmp_path / "codex", "02", "c-1", child, said(3, "user", "Look for gates"), said(4, "assistant", "Two gates."))
+    path = next((tmp_path / "codex" / "02").iterdir())
+    path.write_text(path.read_text(encoding="utf-8").replace("\n", f"\n{asked}\n", 1), encoding="utf-8")
+    for name, steps in {
+        "trajectory": [("user", "Do it"), ("agent", "I hand over"), ("agent", "All done")],
+        "trajectory.sum": [("user", "Sum it up"), ("agent", "It is summed")],
+    }.items():
+        document = {"schema_version": "ATIF-v1.5", "session_id": name, "agent": {"name": "a", "model_name": "m"}}
+        held: list[dict[str, Any]] = [{"step_id": at, "source": who, "message": text} for at, (who, text) in enumerate(steps, start=1)]
+        if name == "trajectory":
+            refers = [{"session_id": "x", "trajectory_path": "agent/trajectory.sum.json"}]
+            held[1]["observation"] = {"results": [{"content": "summed", "subagent_trajectory_ref": refers}]}
+        written(tmp_path / "atif" / f"{name}.json", {**document, "steps": held})
+    found = ingested(tmp_path, tmp_path / "codex", tmp_path / "atif")
+    assert found.refused == []
+    assert found.rows("SELECT benchmark FROM episodes ORDER BY 1") == [("atif",), ("codex",)]
+    said_by = found.rows("SELECT agent, text FROM utterances JOIN episodes USING (episode_id) WHERE benchmark = 'codex' ORDER BY turn")
+    assert said_by == [("user", "Fix the gate."), ("assistant", "Look for gates"), ("Euler", "Two gates."), ("assistant", "It is fixed.")]
+    by_atif = found.rows("SELECT text FROM utterances JOIN episodes USING (episode_id) WHERE benchmark = 'atif' ORDER BY turn, seq")
+    assert [text for (text,) in by_atif] == ["Do it", "I hand over", "summed", "Sum it up", "It is summed", "All done"]
+    counted = found.rows("SELECT count(*), sum(counted), sum(stored) FROM receipts WHERE kind = 'words'")
+    assert counted == [(4, 28, 28)]
