@@ -41,7 +41,8 @@ _RESULTS: Final = re.compile(r"tool|function|toolResult|tool_?result|.*(_output|
 _ABOUT: Final = frozenset({
     "id", "type", "signature", "thoughtSignature", "thought_signature", "encrypted_content", "url", "uri", "media_type", "mime_type",
     "mimeType", "format", "data", "tool_use_id", "call_id", "tool_call_id", "source_call_id", "name", "status", "annotations", "logprobs",
-    "finish_reason", "stop_reason", "role", "toolCallId", "toolUseId", "toolName", "state", "source_type", "model", "cache_control", "timestamp", "citations", "detail",
+    "finish_reason", "stop_reason", "role", "toolCallId", "toolUseId", "toolName", "state",
+    "model", "cache_control", "timestamp", "citations", "detail",
 })  # fmt: skip
 """Keys that hold facts about words, and none."""
 _RESULT_IDS: Final = frozenset({"tool_use_id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "source_call_id"})
@@ -212,6 +213,10 @@ class _Walk:
         if message is not None and call is not None and _ELSEWHERE not in call[1]:
             message.calls.append(call)
         same = {again for other, again in _SAME_AS.items() if found.get(other)}
+        if found.get("tool_responses") and set(re.findall(r"\w+", str(found.get("content")))) <= set(
+            re.findall(r"\w+", dumps(found["tool_responses"]))
+        ):
+            same.add("content")  # AutoGen joins results there
         for key, value in found.items():
             if key == "observation" and message is not None and value and call is None:
                 of_tool = _Message(is_result=True)

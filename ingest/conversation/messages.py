@@ -448,13 +448,8 @@ def _roled(message: dict[str, Any]) -> dict[str, Any]:
         message["role"] = _ROLES.get(str(role), str(role))
         if message["role"] == "tool" and str(role) == "function":
             message.pop("name", None)
-        responses = message.get("tool_responses")  # AutoGen's: several results, most often joined in the content
-        if message["role"] == "tool" and isinstance(responses, list) and responses and all(isinstance(one, Mapping) for one in responses):
-            held = [{"type": "tool_result", **one} for one in responses]
-            rest = text_of(message.get("content"))
-            for one in responses:
-                rest = rest.replace(text_of(one.get("content")), "", 1)
-            message["content"] = [*held, {"type": "text", "text": message["content"]}] if re.search(r"\w", rest) else held
+        if message["role"] == "tool":
+            message["content"] = _several(message)
     elif kind == "reasoning":
         message |= {
             "role": "assistant",
@@ -471,12 +466,23 @@ def _roled(message: dict[str, Any]) -> dict[str, Any]:
     return _with_speaker(message)
 
 
+def _several(message: Raw) -> Any:
+    """The content of a tool's message; of AutoGen's several results these, which it joins in the content."""
+    responses = message.get("tool_responses")
+    if not isinstance(responses, list) or not responses or not all(isinstance(one, Mapping) for one in responses):
+        return message.get("content")
+    held, rest = [{"type": "tool_result", **one} for one in responses], text_of(message.get("content"))
+    for one in responses:
+        rest = rest.replace(text_of(one.get("content")), "", 1)
+    return [*held, {"type": "text", "text": message["content"]}] if re.search(r"\w", rest) else held
+
+
 def _with_speaker(message: dict[str, Any]) -> dict[str, Any]:
-    """Who speaks by name, where a key other than `name` says so; some names are roles."""
+    """Who speaks by name, where a key other than `name` names them; some names are roles."""
     who = next((message[key] for key in SPEAKERS if message.get(key)), None)
     if isinstance(who, Mapping):
-        role, who = str(who.get("role") or message["role"]), who.get("name")
-        message["role"] = _ROLES.get(role, role)
+        known, who = str(who.get("role") or message["role"]), who.get("name")
+        message["role"] = _ROLES.get(known, known)
     if not isinstance(who, str) or message.get("name"):
         return message
     role = _ROLES_OF_SPEAKERS.get(who.lower())
@@ -518,7 +524,7 @@ def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
 
 
 def _of_protocol(raw: Raw) -> list[dict[str, Any]] | None:
-    """Actions and observations of the Agent Data Protocol, told by `class_`; None of other messages."""
+    """Actions and observations of the Agent Data Protocol, known by `class_`; None of other messages."""
     kind = str(raw.get("class_") or "")
     if kind.endswith("_observation"):
         held = {key: value for key, value in raw.items() if key not in _ABOUT_OBSERVATIONS and value not in (None, "", [], {})}
@@ -528,18 +534,18 @@ def _of_protocol(raw: Raw) -> list[dict[str, Any]] | None:
     if not kind.endswith("_action"):
         return None
     thoughts = [raw[key] for key in ("reasoning_content", "description") if isinstance(raw.get(key), str) and raw[key]]
-    said: dict[str, Any] = {"role": "assistant", "content": raw.get("content"), "reasoning_content": "\n".join(thoughts) or None}
+    message: dict[str, Any] = {"role": "assistant", "content": raw.get("content"), "reasoning_content": "\n".join(thoughts) or None}
     if kind == "api_action":
-        return [{**said, "tool_calls": [{"name": str(raw.get("function")), "arguments": raw.get("kwargs") or {}}]}]
+        return [{**message, "tool_calls": [{"name": str(raw.get("function")), "arguments": raw.get("kwargs") or {}}]}]
     if kind == "code_action":
         return [
             {
-                **said,
+                **message,
                 "content": None,
                 "tool_calls": [{"name": str(raw.get("language") or "code"), "arguments": {"code": raw.get("content")}}],
             }
         ]
-    return [said]
+    return [message]
 
 
 _ABOUT_OBSERVATIONS: Final = frozenset({"class_", "reward", "source", "name", "viewport_size"})

@@ -190,8 +190,8 @@ def read(data: bytes, place: Place) -> Reading:
 def _without_repeats(rows: list[Row]) -> list[Row]:
     """With the facts alone of a last row that lists messages which rows are, as AutoGen's streams end."""
     held = rows[-1].values.get("messages") if len(rows) > 1 else None
-    told = {dumps(row.values) for row in rows[:-1]} if isinstance(held, list) and held else set()
-    if not told or any(dumps(one) not in told for one in held or []):
+    known = {dumps(row.values) for row in rows[:-1]} if isinstance(held, list) and held else set()
+    if not known or any(dumps(one) not in known for one in held or []):
         return rows
     facts = {key: value for key, value in rows[-1].values.items() if key != "messages"}
     return [*rows[:-2], rows[-2]._replace(values={**facts, **rows[-2].values})]

@@ -134,11 +134,11 @@ def read(data: bytes, place: Place) -> Reading:
         return otel.read(b"\n".join(dumps(row.values).encode(errors="surrogatepass") for row in parquet_rows(data)), place)
     if holds_messages(data):
         return chat_lines.read(data, place)
-    told = f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what"
+    reason = f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what"
     texts = (value for row in islice(parquet_rows(data), _LOOKED_AT) for value in row.values.values() if isinstance(value, str))
     if any(len(text.split()) >= _PROSE_WORDS for text in texts):
-        raise BadInputError(told)
-    return Reading(note=told)
+        raise BadInputError(reason)
+    return Reading(note=reason)
 
 
 def _transcript(row: Mapping[str, Any], place: Place, name: str) -> Reading:

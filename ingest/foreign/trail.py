@@ -17,7 +17,7 @@ from ingest.conversation.rows import numbers
 from ingest.foreign.otel_spans import Span
 from ingest.reading.adapter_types import Reading
 from ingest.reading.text import read_json
-from schemas.records import EpisodeMetric, Label
+from schemas.records import Action, EpisodeMetric, Label, Turn, Utterance
 
 RUBRIC: Final = "trail"
 KEYS: Final = frozenset({"errors", "scores"})
@@ -43,8 +43,10 @@ def add_labels(reading: Reading, episode: str, spans: Sequence[Span], labels: An
 
 
 def _labels(reading: Reading, episode: str, spans: Sequence[Span], errors: Any, source: str) -> Iterator[Label]:
-    turns = sorted((one.at, one.turn) for one in reading.rows["turns"] if one.episode_id == episode and one.at is not None)
-    speakers = {one.turn: one.agent for name in ("actions", "utterances") for one in reading.rows[name] if one.episode_id == episode}
+    turns = sorted((one.at, one.turn) for one in reading.rows["turns"] if isinstance(one, Turn) and one.at is not None)
+    speakers = {
+        one.turn: one.agent for name in ("actions", "utterances") for one in reading.rows[name] if isinstance(one, Action | Utterance)
+    }
     starts = {span.id: span.start for span in spans}
     for one in errors if isinstance(errors, list) else ():
         if isinstance(one, Mapping) and one.get("category"):

@@ -15,7 +15,7 @@ from tests.ingest.asked import Ingested, ingested, written
 
 _CALL = {"id": "c1", "name": "look", "arguments": '{"place": "the gate"}'}
 _USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
-_SAID: list[dict[str, Any]] = [
+_WROTE: list[dict[str, Any]] = [
     {"id": "1", "source": "user", "models_usage": None, "content": "Which colour is it?", "type": "TextMessage"},
     {"id": "2", "source": "planner", "models_usage": _USAGE, "content": [_CALL], "type": "ToolCallRequestEvent"},
     {
@@ -59,10 +59,10 @@ _EVENTS: list[dict[str, Any]] = [
 
 
 def _remembered(*messages: tuple[str, str, str]) -> dict[str, Any]:
-    kept = [
+    stored = [
         {"id": id_, "content": text, "role": role, "cause_by": "a.B", "sent_from": "", "send_to": ["<all>"]} for id_, role, text in messages
     ]
-    return {"goal": "do it", "rc": {"memory": {"storage": kept, "index": {"a.B": kept}}}, "latest_observed_msg": kept[-1]}
+    return {"goal": "do it", "rc": {"memory": {"storage": stored, "index": {"a.B": stored}}}, "latest_observed_msg": stored[-1]}
 
 
 _IDEA, _PLAN, _DESIGN = ("1", "user", "Make a game"), ("2", "Manager", "The plan is short"), ("3", "Architect", "The design is a grid")
@@ -72,11 +72,11 @@ _UNANSWERED = {**_TASK, "agent": "Critic", "raw": "That is wrong.", "messages": 
 
 _FILES: dict[str, tuple[Any, dict[str, list[str]]]] = {
     "autogen_result": (
-        {"messages": _SAID, "stop_reason": "the most messages"},
+        {"messages": _WROTE, "stop_reason": "the most messages"},
         {"user": ["Which colour is it?"], "tool": ["a grey gate"], "critic": ["Grey, I think."]},
     ),
     "autogen_stream": (
-        [*_SAID, {"messages": _SAID, "stop_reason": "the most messages"}],
+        [*_WROTE, {"messages": _WROTE, "stop_reason": "the most messages"}],
         {"user": ["Which colour is it?"], "tool": ["a grey gate"], "critic": ["Grey, I think."]},
     ),
     "ag2_result": (
@@ -193,8 +193,8 @@ def test_nothing_of_them_is_refused(frameworks: tuple[Path, Ingested]) -> None:
 
 
 @pytest.mark.parametrize("name", _FILES)
-def test_who_said_what(frameworks: tuple[Path, Ingested], name: str) -> None:
-    """Each word is said by the agent that said it, once, in order."""
+def test_who_wrote_what(frameworks: tuple[Path, Ingested], name: str) -> None:
+    """Each word is of the agent that wrote it, once, in order."""
     _, found = frameworks
     rows = found.rows(
         f"SELECT u.agent, u.text FROM utterances u JOIN episodes e USING (episode_id) WHERE e.file = '{name}.json' ORDER BY u.turn, u.seq"
@@ -260,14 +260,14 @@ def _rollout(folder: Path, day: str, name: str, *payloads: dict[str, Any]) -> st
 def test_threads_and_trajectories_are_read_with_the_agent_that_called_them(tmp_path: Path) -> None:
     """Codex names the parent's thread in the child, whose copy of the parent's words is left out; ATIF names the child's file."""
 
-    def said(at: int, role: str, text: str) -> dict[str, Any]:
+    def written_at(at: int, role: str, text: str) -> dict[str, Any]:
         return {"at": at, "type": "message", "role": role, "content": [{"type": "output_text", "text": text}]}
 
     spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "p-1", "agent_nickname": "Euler", "agent_role": "explorer"}}}
-    told = [said(1, "user", "Fix the gate."), said(7, "assistant", "It is fixed.")]
-    asked = _rollout(tmp_path / "codex", "01", "p-1", {"at": 0, "id": "p-1", "source": "cli"}, *told)
+    messages = [written_at(1, "user", "Fix the gate."), written_at(7, "assistant", "It is fixed.")]
+    asked = _rollout(tmp_path / "codex", "01", "p-1", {"at": 0, "id": "p-1", "source": "cli"}, *messages)
     child = {"at": 2, "id": "c-1", "source": spawned}
-    _rollout(tmp_path / "codex", "02", "c-1", child, said(3, "user", "Look for gates"), said(4, "assistant", "Two gates."))
+    _rollout(tmp_path / "codex", "02", "c-1", child, written_at(3, "user", "Look for gates"), written_at(4, "assistant", "Two gates."))
     path = next((tmp_path / "codex" / "02").iterdir())
     path.write_text(path.read_text(encoding="utf-8").replace("\n", f"\n{asked}\n", 1), encoding="utf-8")
     for name, steps in {
@@ -283,8 +283,8 @@ def test_threads_and_trajectories_are_read_with_the_agent_that_called_them(tmp_p
     found = ingested(tmp_path, tmp_path / "codex", tmp_path / "atif")
     assert found.refused == []
     assert found.rows("SELECT benchmark FROM episodes ORDER BY 1") == [("atif",), ("codex",)]
-    said_by = found.rows("SELECT agent, text FROM utterances JOIN episodes USING (episode_id) WHERE benchmark = 'codex' ORDER BY turn")
-    assert said_by == [("user", "Fix the gate."), ("assistant", "Look for gates"), ("Euler", "Two gates."), ("assistant", "It is fixed.")]
+    by_codex = found.rows("SELECT agent, text FROM utterances JOIN episodes USING (episode_id) WHERE benchmark = 'codex' ORDER BY turn")
+    assert by_codex == [("user", "Fix the gate."), ("assistant", "Look for gates"), ("Euler", "Two gates."), ("assistant", "It is fixed.")]
     by_atif = found.rows("SELECT text FROM utterances JOIN episodes USING (episode_id) WHERE benchmark = 'atif' ORDER BY turn, seq")
     assert [text for (text,) in by_atif] == ["Do it", "I hand over", "summed", "Sum it up", "It is summed", "All done"]
     counted = found.rows("SELECT count(*), sum(counted), sum(stored) FROM receipts WHERE kind = 'words'")

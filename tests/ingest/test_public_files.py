@@ -83,7 +83,7 @@ _ROW_MESSAGES = [
     {"role": "user", "system_prompt": None, "text": "The door sticks.", "mask": False, "cutoff_date": None},
     {"role": "ai", "system_prompt": None, "text": "I oil it.", "mask": True, "cutoff_date": None},
 ]
-_TRACE = {
+_TRACE: dict[str, Any] = {
     "trace_id": "ab",
     "spans": [
         {

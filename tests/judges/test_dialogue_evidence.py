@@ -182,7 +182,7 @@ def test_check_and_dry_run_tell_of_later_evidence(store: Store, tmp_path: Path) 
 
     assert checked.returncode == 0
     assert "mine.yaml, line 5: other_messages can show what comes after the judged utterance" in checked.stderr
-    assert "other_messages shows what comes after the judged utterance in 5 of 10 units" in asked.stderr
+    assert "other_messages shows what comes after the judged utterance in 6 of 10 units" in asked.stderr
     assert "said_before" in asked.stderr
 
 

@@ -118,7 +118,7 @@ class Described:
         if children and self._joined is not None and self._joined.refers is not None:
             data = _with_documents(data, _referred(path, self._joined.refers), self._joined.under)
         elif children:
-            own = set(data.split(b"\n"))  # a child may begin with a copy of what its parent had said
+            own = set(data.split(b"\n"))  # a child may begin with a copy of what its parent wrote
             data = b"\n".join([data, *(line for one in children for line in self._lines_of_child(one, own))])
         return read_mapped(data, place, self.mapping, is_of_format=True)
 
