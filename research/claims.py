@@ -4,7 +4,8 @@
 by the code of the reports. `corrected`: share of the data sets in which a rate is called corrected; `false`: in which its 95 % interval
 misses the truth, of all data sets; `used`: in which the advice is to use it, and `false use`: to use it though its interval misses the
 truth; `bounds`: share of the refusals whose bounds hold the truth. Labels that depend on the truth itself are found by the judge's answers,
-if these follow the truth; of a judge that is hardly better than chance they are not.
+if these follow the truth; of a judge that is hardly better than chance they are not. So nothing is corrected by labels that people chose
+(`chosen`); those of the other rows came with a statement that they are a random sample, in some a false one.
 """
 
 from __future__ import annotations
@@ -46,8 +47,12 @@ class Labelling(NamedTuple):
     """How many times as likely a unit has a label where the judge says yes."""
     weight_yes: float = 1.0
     """The same where the truth is yes, whatever the judge says: nothing that is known of all units shows that directly."""
+    weight_wrong: float = 1.0
+    """The same where the judge errs."""
     weight_early: float = 1.0
     """The same of the first third of a game; there a true yes is half as frequent again."""
+    is_recorded: bool = True
+    """Whether labels come with a statement that they are a random sample, be it true or not."""
     decided_only: bool = False
     """Whether only units that the judge answered have labels."""
 
@@ -72,7 +77,9 @@ WORLDS: Final[dict[str, Labelling]] = {
     "labels where the judge says yes, a good judge": Labelling(weight_said=10.0, accuracy=0.98),
     "labels where the judge says yes, 1.3 to 1": Labelling(weight_said=1.3),
     "labels where the truth is yes, 3 to 1": Labelling(weight_yes=3.0),
-    "the same, a judge of accuracy .6": Labelling(weight_yes=3.0, accuracy=0.6),
+    "the same, accuracy .6: a false statement": Labelling(weight_yes=3.0, accuracy=0.6),
+    "chosen where the truth is yes, accuracy .6": Labelling(weight_yes=3.0, accuracy=0.6, is_recorded=False),
+    "chosen where the judge errs, 5 to 1": Labelling(weight_wrong=5.0, is_recorded=False),
     "labels on early turns, 4 to 1": Labelling(weight_early=4.0),
     "answers 90 % of true yes and 50 % of true no": Labelling(games=100, answers_yes=0.9, answers_no=0.5),
     "the same, labels where the judge answered": Labelling(games=100, answers_yes=0.9, answers_no=0.5, decided_only=True),
@@ -110,6 +117,7 @@ def drawn(world: Labelling, random: np.random.Generator) -> Judged:
     weights = (
         np.where(said & answered, world.weight_said, 1.0)
         * np.where(truth, world.weight_yes, 1.0)
+        * np.where(said != truth, world.weight_wrong, 1.0)
         * np.where(early, world.weight_early, 1.0)
     )
     weights = weights * (answered if world.decided_only else 1)
@@ -124,6 +132,7 @@ def drawn(world: Labelling, random: np.random.Generator) -> Judged:
             "is_answered": answered.ravel(),
             "score": np.where(answered, said, 0).ravel().astype(float),
             "by_people": labelled,
+            "is_sample": labelled & world.is_recorded,
             "place": (turn + 1) / _TURNS,
         }
     )

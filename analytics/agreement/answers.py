@@ -45,7 +45,10 @@ with taken as (
         end as unit,
         coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as game,
         replace(lower(answer), '/', '') as answer,
-        score, turn, agent, sampling_probability as probability, source, imported_at
+        score, turn, agent, sampling_probability as probability,
+        -- of planted truth, what was labelled does not follow from what it is
+        sampling_probability is not null or source = 'dashboard' or source = 'planted' or starts_with(source, 'planted:') as is_sample,
+        source, imported_at
     from labels
     where not ($random_only and source = $by_disagreement) and ($rubric is null or rubric = $rubric)
 ),
@@ -75,7 +78,7 @@ judged as (
         unit_id as unit,
         episode_id as game,
         case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
-        score, turn, agent, probability
+        score, turn, agent, probability, true as is_sample
     from verdicts_latest
     where ($rubric is null or rubric = $rubric)
 ),
@@ -87,7 +90,8 @@ given as (
     select * from judged
 )
 """
-"""CTE `given`: one row an answer; probability is that of a verdict's tokens, or that with which a label's unit was drawn."""
+"""CTE `given`: one row an answer; probability is that of a verdict's tokens, or that with which a label's unit was drawn; is_sample:
+whether a label's unit is known to be drawn: with a recorded chance, or in random order on the page Labelling."""
 _ANSWERS = f"""
 {GIVEN},
 

@@ -97,7 +97,8 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
         if known["is_answered"].any():
             found[model] = known, is_unknown, balance_of(known), int((~own["is_answered"]).sum())
     labelled = [balance for known, _, balance, _ in found.values() if (known["weight"] > 0).any()]
-    is_general = any(balance.trait for balance in labelled) or (bool(labelled) and balance_of(everything).is_untested)
+    whole = balance_of(everything)
+    is_general = any(balance.trait for balance in labelled) or (bool(labelled) and (whole.is_untested or whole.is_unrecorded))
     for model, (known, is_unknown, balance, abstained) in found.items():
         yield Judged(
             asked=asked,
@@ -150,9 +151,11 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     where there is too little.
 
     Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out; of answers whose tokens have a probability, of these.
-    Labels must be a random sample of the judged units, or one with recorded chances; those that the labelling page drew by disagreement
+    Labels must be a random sample of the judged units, or one with recorded chances, and it must be recorded that they are: by the page
+    Labelling, or the column sampling_probability of a label file. Those that the labelling page drew by disagreement
     (source `dashboard:disagreements`) are left out. Units that the judge left without an answer are in the estimate if some of them have
-    labels. Where labelled and other units differ, where fewer than four games leave that untested, or the judge left more than 2 % of the
+    labels. Where labelled and other units differ, where fewer than four games leave that untested, where it is not recorded how units
+    were chosen, or the judge left more than 2 % of the
     units unanswered and none of these is labelled, nothing is corrected: rate and rogan_gladen are null, and the bounds count what is
     unknown once as no and once as yes, with the 95 % interval of either over games. Unknown is each unit without a label, and where labels
     can be a random sample of what was answered, each unit without an answer.
@@ -225,7 +228,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
     labels = judged.population.filter(pl.col("weight") > 0)
     powered = prediction_powered(units_of(own), labelled_of(own))
     is_untested = balance.is_untested and not math.isnan(float(powered.rate))
-    is_refused = len(labels) > 0 and (balance.trait is not None or is_untested or judged.is_unknown)
+    is_refused = len(labels) > 0 and (balance.trait is not None or is_untested or balance.is_unrecorded or judged.is_unknown)
     weights, yes, no = float(own["labels"].sum()), float(errors["yes"].sum()), float(errors["no"].sum())
     row: dict[str, Any] = {
         "rubric": asked.rubric,
@@ -280,7 +283,8 @@ def _bounds(judged: Judged, powered: Corrected, *, is_untested: bool) -> tuple[f
     """Where the rate over all units that were asked about can lie."""
     left_out = judged.abstained if judged.is_unknown else 0
     decided = len(judged.population) / (len(judged.population) + left_out)
-    if judged.doubt.own.trait is None and not is_untested and not math.isnan(float(powered.rate)):
+    balance = judged.doubt.own
+    if balance.trait is None and not is_untested and not balance.is_unrecorded and not math.isnan(float(powered.rate)):
         return decided * float(powered.low), decided * float(powered.high) + 1 - decided
     labelled = judged.population.group_by("game", maintain_order=True).agg(
         pl.len().alias("asked"), labels=pl.col("label").count(), found=pl.col("label").sum()
@@ -306,9 +310,13 @@ def _refusal(row: dict[str, Any], judged: Judged, *, is_untested: bool) -> str:
     if is_untested:
         games = counted(row["labelled_games"], "labelled game")
         why.append(f"{games} cannot show whether the labelled units are a random sample")
+    if balance.is_unrecorded:
+        why.append("it is not recorded how the labelled units were chosen")
     unknown, do = "without an answer", "label some of these units too, drawn in random order"
-    if balance.trait is not None or is_untested:
+    if balance.trait is not None or is_untested or balance.is_unrecorded:
         unknown, do = "without a label", f"label units {'of more games ' if is_untested else ''}in random order"
+    if balance.is_unrecorded:
+        do += ", or, if these were drawn so, write the chance of each into the column sampling_probability (1 if all had the same)"
     bounds = (
         f"if all units {unknown} were no or all were yes, the rate would be in {row['least_possible']:.2f} to {row['most_possible']:.2f}"
     )

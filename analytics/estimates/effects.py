@@ -147,7 +147,7 @@ def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
     units, is_unknown = population(asked.units)
     labelled = units.filter(pl.col("weight") > 0)
     balance = balance_of(units) if len(labelled) else None
-    is_sample = balance is not None and balance.trait is None and not balance.is_untested and not is_unknown
+    is_sample = balance is not None and not (balance.trait or balance.is_untested or balance.is_unrecorded or is_unknown)
     for predictor, words in _PREDICTORS.items():
         if units[predictor].drop_nulls().n_unique() < 2:  # noqa: PLR2004 - nothing to go with
             continue
@@ -173,7 +173,7 @@ def _advice(row: dict[str, Any], tests: int) -> str:
     about = f"{row['question']} with {row['predictor']}"
     predicted = "" if row["judge_effect"] is None else f": {row['judge']} alone has a slope of {signed(row['judge_effect'])}"
     if row["effect"] is None:
-        why = "too few tasks have labels" if row["is_sample"] or not row["labels"] else "the labels are no sample of the units"
+        why = "too few tasks have labels" if row["is_sample"] or not row["labels"] else "labels are not known to be a sample of the units"
         return f"{about}{predicted}; not corrected, because {why}, and the judge's errors may go with {row['predictor']} too"
     sure = f"{from_to(row['low'], row['high'])}; {chance(row['p'], row['p_holm'], tests)}"
     shown = "shown" if row["p_holm"] < _SURE else "no effect shown"

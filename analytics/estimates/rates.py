@@ -16,10 +16,11 @@ written by `python -m research coverage`.
 
 Whether labels can be a random sample of what a judge was asked about, as far as what is known of all units shows it.
 
-A rate can be corrected only if the labelled units are a random sample. That cannot be proven, but it can be refuted: the labelled units and
-the others are compared in what is known of both. Per trait, the test is that of a difference of two means over units with each game left
-out in turn (`analytics.statistics.shifts`), so that it holds for labels on turns and on whole games; p-values of the traits are
-corrected by Holm's method. `python -m research claims` has how often that finds labels that are no random sample.
+A rate can be corrected only if the labelled units are a random sample, or one with known chances, and that is recorded. Whether it was done
+so cannot be proven, but it can be refuted: the labelled units and the others are compared in what is known of both. Per trait, the test is
+that of a difference of two means over units with each game left out in turn (`analytics.statistics.shifts`), so that it holds for labels
+on turns and on whole games; p-values of the traits are corrected by Holm's method. `python -m research claims` has how often that finds
+labels that are no random sample.
 """
 
 from __future__ import annotations
@@ -434,6 +435,9 @@ class Balance(NamedTuple):
     """The smallest p-value, by Holm's method; None: too few games or labels to test, or all units are labelled."""
     is_untested: bool
     """Whether there are units without a label, and too few games or labels leave open whether these are like the others."""
+    is_unrecorded: bool = False
+    """Whether there are units without a label, and of some label it is not known how its unit was chosen. Then no test is enough: with a
+    judge that is hardly better than chance nothing shows that labels depend on the truth."""
 
 
 def trait_shift(labelled: Side, others: Side) -> Shift:
@@ -464,11 +468,13 @@ def balance_of(units: pl.DataFrame) -> Balance:
     corrected = holm([shift.p for _, shift in found.values()])
     tested = [(p, name) for name, p in zip(found, corrected, strict=True) if p is not None]
     p, name = min(tested, default=(None, None))
-    is_untested = p is None and not (units["weight"] > 0).all() and not any(_is_alike(*sides) for sides, _ in found.values())
+    has_label = units["weight"] > 0
+    is_untested = p is None and not has_label.all() and not any(_is_alike(*sides) for sides, _ in found.values())
+    is_unrecorded = not has_label.all() and not units.filter(has_label)["is_sample"].all()
     if p is None or name is None or p >= _LEVEL:
-        return Balance(None, None, None, p, is_untested)
+        return Balance(None, None, None, p, is_untested, is_unrecorded)
     labelled, others = (float(side.sums.sum() / side.units.sum()) for side in found[name][0])
-    return Balance(name, labelled, others, p, is_untested)
+    return Balance(name, labelled, others, p, is_untested, is_unrecorded)
 
 
 def _is_alike(labelled: Side, others: Side) -> bool:

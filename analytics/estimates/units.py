@@ -38,11 +38,12 @@ asked AS (
 ),
 
 of_people AS (
-    SELECT rubric, question, unit, role, avg(score) AS label, count(*) AS labels, 2 * var_samp(score) AS differ, max(probability) AS drawn
+    SELECT rubric, question, unit, role, avg(score) AS label, count(*) AS labels, 2 * var_samp(score) AS differ, max(probability) AS drawn,
+        bool_or(is_sample) AS is_sample
     FROM scored WHERE role IN ('people', 'truth') AND score IS NOT NULL GROUP BY ALL
 )
 
-SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task, role, label, labels, differ, drawn,
+SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task, role, label, labels, differ, drawn, is_sample,
     turn / max(turn) OVER () AS place,
     (games.score - min(games.score) OVER of_benchmark)
         / nullif(max(games.score) OVER of_benchmark - min(games.score) OVER of_benchmark, 0) AS reached
@@ -82,11 +83,12 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
     store; score: mean number of the judge's answers, 0 to 1, null without one; unsteady: their standard deviation over repeats;
     is_answered; p_yes: probability of yes by the answers' tokens, null where the server gave none; label: mean number of the labels, null
     without one; labels: how many; differ: share of pairs of labels that differ (of numbers, their mean squared difference), null below two;
-    drawn: chance with which the unit was drawn to be labelled, null if that was not recorded; place: turn over the last turn of all;
+    drawn: chance with which the unit was drawn to be labelled, null if that was not recorded; is_sample: whether it is known that it was
+    drawn, by a recorded chance or in the random order of the page Labelling; place: turn over the last turn of all;
     reached: the game's score, 0 to 1 over the games of its benchmark.
 
-    Labels drawn because raters disagree are left out. Where some labels have a recorded chance, only these count: of the others it is not
-    known how they relate to them.
+    Labels drawn because raters disagree are left out. Where some labels have a recorded chance, only these count, else where some are in
+    random order, these: of the others it is not known how they relate to them.
 
     Args:
         store: a store with the views.
@@ -103,9 +105,11 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
         labelled = both.filter(pl.col("role") == "people")
         reference = "people" if len(labelled) else "truth"
         is_used = pl.col("role").eq_missing(reference)
-        if both.filter(is_used)["drawn"].is_not_null().any():
-            is_used = is_used & pl.col("drawn").is_not_null()
-        own = ("label", "labels", "differ", "drawn")
+        for is_known in (pl.col("drawn").is_not_null(), pl.col("is_sample")):
+            if not both.filter(is_used & is_known).is_empty():
+                is_used = is_used & is_known
+                break
+        own = ("label", "labels", "differ", "drawn", "is_sample")
         units = both.with_columns(pl.when(is_used).then(pl.col(own)).otherwise(None)).with_columns(has=pl.col("label").is_not_null())
         units = units.sort("has", descending=True, maintain_order=True).unique(["judge", "unit"], keep="first", maintain_order=True)
         units = units.drop("has", "role").sort("judge", "model", "game", "unit", nulls_last=True)

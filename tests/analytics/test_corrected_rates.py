@@ -14,6 +14,7 @@ from scipy import stats
 
 from analytics.comparison.compare import compare
 from analytics.estimates.corrected import corrected_rates, labels_needed_report
+from analytics.estimates.effects import judged_effects
 from analytics.estimates.rates import Labelled, Units, prediction_powered
 from cotrace.cli import cli
 from research.claims import WORLDS, claimed
@@ -29,7 +30,7 @@ GAMES = 30
 RATE, FINDS, CLEARS = 0.3, 0.8, 0.9
 
 
-def simulated(folder: Path, *, labels_a_game: int, source: str = "people") -> tuple[Store, dict[str, float]]:
+def simulated(folder: Path, *, labels_a_game: int, source: str = "dashboard") -> tuple[Store, dict[str, float]]:
     """Games of two models with known truth, a judge that errs, labels on turns drawn at random; gives the true rate of each model."""
     random = np.random.default_rng(4)
     steps = [Step(f'"{turn}"', (Move("place"),)) for turn in range(TURNS)]
@@ -136,6 +137,7 @@ def drawn(
     decided_only: bool = False,
     inverted: str = "",
     games: int = 40,
+    source: str = "dashboard",
 ) -> Store:
     """Games of two models, m and n, with a true rate of .4 and a judge that is right in .9; `inverted`: of this model in .1.
 
@@ -157,7 +159,7 @@ def drawn(
             answer = ("yes" if given else "no") if is_answered else None
             verdicts.append(verdict(run, unit, answer, status="answered" if is_answered else "undecided"))
             if random.random() < labelled_if(given, turn) and (is_answered or not decided_only):
-                labels.append(label(unit, "yes" if truth else "no")._replace(score=float(truth)))
+                labels.append(label(unit, "yes" if truth else "no")._replace(score=float(truth), source=source))
     with store.writing() as connection:
         connection.execute("UPDATE episodes SET model = CASE WHEN episode_id[-1]::INT % 2 = 1 THEN 'm' ELSE 'n' END")
         batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
@@ -215,6 +217,23 @@ def test_random_labels_still_correct(tmp_path: Path) -> None:
         assert "not corrected" not in row["advice"]
 
 
+def test_labels_of_which_nobody_recorded_how_they_were_chosen_correct_nothing(tmp_path: Path) -> None:
+    """A judge that guesses hides that people label what is a yes: no test finds it, so bounds are all there is, and they hold the truth."""
+    for name, share in (("chosen", 0.5), ("all", 1.0)):
+        (tmp_path / name).mkdir()
+        store = drawn(tmp_path / name, labelled_if=lambda *_, share=share: share, source="sheet.csv")
+        for row in corrected_rates(store).iter_rows(named=True):
+            if name == "all":  # there are no others
+                assert row["rate"] == pytest.approx(row["label_rate"])
+                continue
+            assert (row["rate"], row["rogan_gladen"], row["judge_weight"]) == (None, None, None)
+            assert row["least_possible"] < 0.4 < row["most_possible"]
+            assert "not corrected, because it is not recorded how the labelled units were chosen" in row["advice"]
+            assert "sampling_probability" in row["advice"]
+        for row in judged_effects(store).iter_rows(named=True):
+            assert (row["effect"] is None) == (name == "chosen")
+
+
 def test_two_corrections_that_contradict_each_other_are_no_advice(tmp_path: Path) -> None:
     """Error rates over both models hold for neither: the intervals exclude each other, and nothing given so."""
     store = drawn(tmp_path, labelled_if=lambda *_: 0.6, inverted="m", games=120)
@@ -256,6 +275,7 @@ def test_a_judge_that_prefers_one_team_is_no_difference_between_teams(tmp_path: 
         ("labels on early turns, 4 to 1", False, 20),
         ("answers 90 % of true yes and 50 % of true no", True, 60),
         ("the same, labels where the judge answered", False, 20),
+        ("chosen where the truth is yes, accuracy .6", False, 20),
     ],
 )
 def test_claims_of_corrected_rates_hold_the_truth(name: str, corrected: bool, data_sets: int) -> None:  # noqa: FBT001

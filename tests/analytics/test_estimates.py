@@ -147,7 +147,13 @@ def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
         "differ": np.where(labelled, (both[0] != both[1]).astype(float), np.nan),
         "drawn": np.where(labelled, chance, np.nan),
     }
-    same = {"is_answered": pl.lit(value=True), "model": pl.lit("m"), "agent": pl.lit(None, pl.String), "reached": pl.lit(0.0)}
+    same = {
+        "is_answered": pl.lit(value=True),
+        "is_sample": pl.lit(value=True),
+        "model": pl.lit("m"),
+        "agent": pl.lit(None, pl.String),
+        "reached": pl.lit(0.0),
+    }
     units = pl.DataFrame(columns).with_columns(pl.col("label", "differ", "drawn").fill_nan(None), **same)
     if "wrong" not in changes:
         units = units.with_columns(differ=pl.lit(None, pl.Float64))
