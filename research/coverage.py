@@ -387,8 +387,8 @@ def which_is_which() -> str:
     lines = [
         "## Which interval is of which kind\n",
         "Every interval that `cotrace report` prints, by report and column (the one of the lower end), from",
-        "the files `simulated.csv` of `analytics/`. A report says by this table, and the numbers below, what its intervals are worth with as",
-        "many games as they rest on: in words, and as `held_least`. A test asks for a line of each.\n",
+        "the files `simulated.csv` of `analytics/`. A report says by this table, and the numbers below, what its intervals are worth with",
+        "as many games as they rest on: in words, and as `held_least`. A test asks for a line of each.\n",
         "| report | column | of rows with | kind of interval |",
         "|---|---|---|---|",
     ]
