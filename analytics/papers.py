@@ -438,6 +438,36 @@ def _section(family: str, one: PaperTable) -> str:
     return f"<section><h2>{html.escape(_title(family, one))}</h2>{table}{missing}</section>"
 
 
+_LABELS, _WIDTH, _LINE = 190, 420, 24
+"""Pixels: for labels, from 0 to the largest end, and for each line."""
+
+
+def as_svg(family: str, found: Sequence[PaperTable]) -> str:
+    """One picture: a line for each number of the store, with its interval and n; numbers without an interval as circles."""
+    height, parts = 0, []
+    for one in found:
+        cells = [cell for cell in one.cells.iter_rows(named=True) if cell["value"] is not None]
+        several = len({cell["row"] for cell in cells}) > 1
+        scale = _WIDTH / max([cell["high"] or cell["value"] for cell in cells] or [1.0])
+        height += 2 * _LINE
+        parts.append(f'<text x="4" y="{height}" font-weight="bold">{html.escape(f"{family}, {one.item.name}: {one.item.title}")}</text>')
+        for cell in cells:
+            height += _LINE
+            label = html.escape(f"{cell['row']}, {cell['column']}" if several else str(cell["column"]))
+            low, at, high = (_LABELS + scale * (cell[end] if cell[end] is not None else cell["value"]) for end in ("low", "value", "high"))
+            fill = "#2a6f97" if cell["low"] is not None else "none"
+            n = "" if cell["n"] is None else f" (n = {_plain(cell['n'])})"
+            parts += [
+                f'<text x="{_LABELS - 8}" y="{height + 4}" text-anchor="end">{label}</text>',
+                f'<line x1="{low:.0f}" x2="{high:.0f}" y1="{height}" y2="{height}" stroke="#2a6f97" stroke-width="2"/>',
+                f'<circle cx="{at:.0f}" cy="{height}" r="4" fill="{fill}" stroke="#2a6f97"/>',
+                f'<text x="{high + 8:.0f}" y="{height + 4}" fill="#555">{_number(cell["value"])}{n}</text>',
+            ]
+        parts.append(f'<line x1="{_LABELS}" x2="{_LABELS}" y1="{height - _LINE * len(cells) + 8}" y2="{height + 12}" stroke="#888"/>')
+    box = f'viewBox="0 0 {_LABELS + _WIDTH + 130} {height + _LINE}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" font-size="12" role="img">{"".join(parts)}</svg>'
+
+
 def _title(family: str, one: PaperTable) -> str:
     ends = " (± standard error as the paper forms it, [95 % interval])" if one.cells["low"].is_not_null().any() else ""
     return f"{family}, {one.item.name}: {one.item.title}{ends}"

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "csv", "tex", "html"]),
+    type=click.Choice(["text", "csv", "tex", "html", "svg"]),
     default="text",
     show_default=True,
-    help="csv: a row a cell with all numbers; the others in the paper's layout.",
+    help="csv: a row a cell with all numbers; svg: these as a picture; the others in the paper's layout.",
 )
 @click.option("--notes", is_flag=True, help="What does not add up in the published results, with queries and what they give here.")
 def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str, ...], output_format: str, *, notes: bool) -> None:
@@ -38,7 +38,7 @@ def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str
       cotrace paper craft --table 1 --format tex > table1.tex
     """
     from analytics.installation import ensure_installed
-    from analytics.papers import as_csv, as_html, as_notes, as_tex, as_text, items_of, notes_of, paper_table
+    from analytics.papers import as_csv, as_html, as_notes, as_svg, as_tex, as_text, items_of, notes_of, paper_table
 
     items = items_of(name)
     ensure_installed(store)
@@ -47,7 +47,7 @@ def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str
         return
     wanted = [("table", number) for number in tables] + [("figure", number) for number in figures]
     found = [paper_table(store, name, *one) for one in wanted or [(item.kind, item.number) for item in items]]
-    formats = {"text": as_text, "csv": as_csv, "tex": as_tex, "html": as_html}
+    formats = {"text": as_text, "csv": as_csv, "tex": as_tex, "html": as_html, "svg": as_svg}
     echo(formats[output_format](name, found).rstrip("\n"))
     _say_missing(found)
     say(f"{len(found)} tables and figures of {name} from {store.path}; docs/papers.md explains them, --notes says what does not add up")

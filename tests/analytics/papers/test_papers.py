@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
-from analytics.papers import PaperItem, PaperTable, as_csv, as_notes, as_tex, items_of, notes_of, paper_table, papers, units
+from analytics.papers import PaperItem, PaperTable, as_csv, as_notes, as_svg, as_tex, items_of, notes_of, paper_table, papers, units
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
@@ -305,3 +306,22 @@ def test_a_team_called_as_a_formula_runs_nowhere() -> None:
     found = [PaperTable(item, pl.DataFrame({"row": ["=1^2~3"], "column": ["-c"], **{name: [one] for name, one in numbers.items()}}), "")]
     assert as_csv("craft", found).splitlines()[1].startswith("craft,table 1,'=1^2~3,'-c,0.5,")
     assert r"=1\^{}2\~{}3 & " in as_tex("craft", found)
+
+
+def test_a_picture_has_a_line_for_each_number_and_its_interval() -> None:
+    """Numbers of the store alone; one without an interval is an open circle. Names of a log are no markup."""
+    item = PaperItem(kind="figure", number="1", title="Scores", needs="games")
+    rows = {"row": ["<b>"] * 3, "column": ["a", "b & c", "d"], "value": [1.0, 2.0, None], "sem": [None] * 3, "low": [0.5, None, None]}
+    rows |= {
+        "high": [4.0, None, None],
+        "n": [3.0, 4.0, None],
+        "paper": [None, None, 1.0],
+        "paper_sem": [None] * 3,
+        "difference": [None] * 3,
+    }
+    drawn = ET.fromstring(as_svg("craft", [PaperTable(item, pl.DataFrame(rows), "")]))  # noqa: S314 - our own
+    circles = [one.attrib for one in drawn.iter() if one.tag.endswith("circle")]
+    assert [one["fill"] for one in circles] == ["#2a6f97", "none"]
+    first = next(one.attrib for one in drawn.iter() if one.tag.endswith("line"))
+    assert float(first["x1"]) < float(circles[0]["cx"]) < float(first["x2"])
+    assert "b & c" in [one.text for one in drawn.iter()]

@@ -85,7 +85,9 @@ def test_replies_in_no_form_are_marked_and_the_game_goes_on_by_the_stated_defaul
     """A team is the leader and the next ones, a vote counts as reject, a card as success: so five proposals, and good missions."""
     turns = logged(tmp_path, server[0], "bad")
     actions = [action for turn in turns for action in turn["actions"]]  # type: ignore[attr-defined]
-    formed = [action for action in actions if action["verb"] in ("propose", "vote", "quest", "guess") and action["raw"]]  # good players: no card
+    formed = [
+        action for action in actions if action["verb"] in ("propose", "vote", "quest", "guess") and action["raw"]
+    ]  # good players: no card
     assert {action["error_code"] for action in formed} == {"unreadable"}
     last = turns[-1]["state_after"]
     assert {mission["result"] for mission in last["missions"]} == {"success"}  # type: ignore[index]
