@@ -65,10 +65,6 @@ _DIGITS = 18
 def read_replies(chunks: Iterable[bytes], most_bytes: int) -> Iterator[BatchReply]:
     """The replies in a file's bytes; lines that are none are left out.
 
-    Args:
-        chunks: the file, in pieces.
-        most_bytes: the longest line that a reply can have.
-
     Raises:
         CotraceError: a line is longer.
     """
@@ -226,7 +222,6 @@ def send(client: openai.OpenAI, run_id: str, questions: Sequence[ModelQuestion],
 
 
 def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes:
-    """The batch's file: one request a line, each as a direct call would send it."""
     from providers.clients.openai import body_of
 
     mode = settings.form_mode or provider_of(settings).mode or "tools"
@@ -278,13 +273,7 @@ def replies(batch: Batch, settings: ModelSettings, count: int) -> Iterator[Batch
 
 
 def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | None) -> CallResult:
-    """What a reply out of a batch took, and what it comes to.
-
-    Args:
-        reply: the reply.
-        form: what it must fill in; None if that is not known any more.
-        price: of the model.
-    """
+    """What a reply out of a batch took, and what it comes to."""
     completion = reply.completion
     if completion is None:
         return CallResult(attempts=1, status="failed", error=reply.why_not)
@@ -310,7 +299,6 @@ def _beyond_bounds(error: BaseException | None) -> BaseException | None:
 
 
 def _reason(error: Exception) -> str:
-    """What a provider's error holds, in one line."""
     return excerpt(strike(str(_beyond_bounds(error) or error)))
 
 

@@ -324,11 +324,7 @@ def asked_in(form: type[BaseModel]) -> str:
 
 
 def own_words(*examples: str) -> Any:
-    """A validator of forms: it refuses a reply that repeats a part of its prompt, in any field, asked for or not.
-
-    Args:
-        examples: what the prompt shows besides the form, whose descriptions count too.
-    """
+    """A validator of forms: it refuses a reply that repeats a part of its prompt, in any field, asked for or not."""
     shown: dict[type[BaseModel], tuple[str, ...]] = {}
 
     def refuse_copies(cls: type[BaseModel], reply: Any) -> Any:
@@ -343,7 +339,6 @@ def own_words(*examples: str) -> Any:
 
 
 def _texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    """All texts in a value, each with its place."""
     if isinstance(value, str):
         yield where or "it", value
     elif isinstance(value, dict | list):
@@ -472,13 +467,7 @@ def given(group: Group, answers: BaseModel) -> list[Given]:
 
 
 def contradicts(reason: str, answer: str, answers: Sequence[str]) -> bool:
-    """Whether a reason states another answer in so many words: it is nothing but that, begins with `No,`, or states what the answer is.
-
-    Args:
-        reason: of the judge.
-        answer: that it gave.
-        answers: the possible ones.
-    """
+    """Whether a reason states another answer in so many words: it is nothing but that, begins with `No,`, or states what the answer is."""
     read = _reader(answers)
     stated = {read(reason), *(read(word) for word in _STATED.findall(reason))}
     if answer in ("yes", "no") and (first := _BEGINS.match(reason)):

@@ -305,7 +305,6 @@ def _line(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """A number or array of numpy as Python has it."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError

@@ -103,7 +103,6 @@ class _Turn(NamedTuple):
         return messages if self.shown is None else messages[max(0, len(messages) - self.shown) :]
 
     def facts(self, reply: DoneTurn) -> Facts:
-        """What a message states, in any words of such puzzles."""
         return read_facts(reply.message, self.puzzle.spoken, reply.agent)
 
 
@@ -176,7 +175,6 @@ def _untold(turn: _Turn) -> Iterator[Sequence[_Cause]]:
 
 
 def _causes(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> Sequence[_Cause]:
-    """Why an agent does not have a position right."""
     own = _own_fault(turn, agent, position, heard)
     if _is_informed(turn, agent, position, heard) or (own and own.link == "acted_wrong" and _was_right(turn, agent, position)):
         unread = _unread(turn, heard)
@@ -209,7 +207,6 @@ def _own_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTur
 
 
 def _was_right(turn: _Turn, agent: Agent, position: int) -> bool:
-    """Whether the agent had a position right before the turn and could know it."""
     return turn.done[agent].before[position - 1] == turn.puzzle.truth[position - 1] and bool(_knew(turn, agent, position))
 
 
@@ -233,7 +230,6 @@ def _is_informed(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneT
 
 
 def _partners_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> _Cause:
-    """Why an agent's partner did not make it know a position."""
     partner, belongs = other(agent), turn.puzzle.truth[position - 1]
     known = f"{belongs.shape} at position {position}" if partner == "A" else f"{belongs.shape} is {belongs.color}"
     unread = _unread(turn, heard)

@@ -50,7 +50,6 @@ def _previous_message(context: UnitContext) -> list[Entry]:
 
 
 def _recent(context: UnitContext) -> Sequence[TurnView]:
-    """The turn before, if there is one, and this turn."""
     return [turn for turn in context.game.turns if context.now.turn - 1 <= turn.turn <= context.now.turn]
 
 

@@ -123,13 +123,7 @@ def _shown(example: Example) -> str:
 
 
 def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any]:
-    """What of an answer counts.
-
-    Args:
-        reply: the form, filled in.
-        text: that was read.
-        types: of the family's claims.
-    """
+    """What of an answer counts."""
     reported, unread = [], []
     for message in reply.model_dump()["claims"]:
         words = message.pop("words", "")

@@ -83,7 +83,6 @@ class _Job:
         self._calls: list[Call] = []
 
     def prepare(self) -> list[ReadingQuestion]:
-        """What is to be asked."""
         with self._store.reading():  # one opening for all its queries
             questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
         self._calls_to_make = len(questions)
@@ -92,7 +91,6 @@ class _Job:
         return questions
 
     async def go(self, questions: Sequence[ReadingQuestion]) -> ReadingReport:
-        """Ask it."""
         journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": "claims"}, JournalEntry)
         done = False
         try:
@@ -212,7 +210,6 @@ class _Record(NamedTuple):
     """None: it was about to be submitted when the process ended."""
 
     def request(self) -> ReadingRequest:
-        """What was to be read."""
         return ReadingRequest(
             settings=self.settings, where=self.where, benchmarks=self.benchmarks, earlier=self.earlier, prompt=self.prompt
         )

@@ -186,10 +186,6 @@ def first_counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
     """What a reader got right of the first thing that a text asks for, field by field; nothing for families that know no first.
 
     Certain or not: the figure of the reading itself, where `counts` has that of what checks may build on.
-
-    Args:
-        read: by the reader.
-        meant: as the author of the text knows it, or a person has annotated it.
     """
     ours, theirs = (_first([claimed.claim for claimed in one.claims if _counts(claimed.claim, meant)]) for one in (read, meant))
     for field in dict.fromkeys((*theirs, *ours)):
@@ -223,7 +219,6 @@ def _of_kind(kind: str, ours: list[Any], theirs: list[Any]) -> Iterator[Count]:
 
 
 def _pairs(ours: Sequence[Any], theirs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Each claim with at most one other, the most alike first."""
     alike = sorted(
         ((_shared(one, other), -i, -j) for i, one in enumerate(ours) for j, other in enumerate(theirs)),
         reverse=True,

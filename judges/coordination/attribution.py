@@ -45,13 +45,7 @@ _APART: Final = "each did its part of a best joint choice, but not of the same o
 
 
 def _did_their_part(options: Mapping[Player, Sequence[str]], done: Mapping[Player, str], cost: Callable[..., float]) -> set[Player]:
-    """Players whose action is part of a joint choice that costs least.
-
-    Args:
-        options: player -> what it could do.
-        done: player -> what it did.
-        cost: of a joint choice.
-    """
+    """Players whose action is part of a joint choice that costs least."""
     joint = [dict(zip(PLAYERS, both, strict=True)) for both in product(*(options[player] for player in PLAYERS))]
     costs = [cost(both) for both in joint]
     best = [both for both, found in zip(joint, costs, strict=True) if found <= min(costs) + NOTHING]

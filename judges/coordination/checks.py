@@ -31,6 +31,7 @@ from judges.coordination.situation import (
 )
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript, TurnView
+from schemas.common.packages import packaged_yaml
 
 _NO_STEP: Final = Decision("na", "the player does not move on this turn")
 _SOON: Final = 1
@@ -62,7 +63,6 @@ def kitchen_way(turn: TurnView, player: Player) -> Decision:
 
 
 def _next(layout: Layout, cook: Cook, verb: str) -> Spot:
-    """Where a cook wants to be after the tick."""
     if verb not in DIRECTIONS:
         return cook.spot
     ahead = cook._replace(facing=verb).front
@@ -101,48 +101,15 @@ def _words(steps: int | None) -> str:
 
 _NO_MOVE: Final = Decision("na", "the player decides nothing on this turn")
 
-_ENVIRONMENT: Final = {
-    "useful": "yes",
-    "idle": "yes",
-    "full_cooker": "no",
-    "too_early": "no",
-    "surplus_onion": "yes",
-    "repair_fixed": "no",
-    "repair": "yes",
+_MOVES: Final[Mapping[str, Mapping[str, str]]] = {
+    rubric: {category: answer for answer, categories in answers.items() for category in categories.split()}
+    for rubric, answers in packaged_yaml(__package__, "moves.yaml").items()
 }
-"""Category of a move -> whether what it needs is there."""
-
-_FORWARD: Final = {
-    "safe_play": "yes",
-    "clued_play": "yes",
-    "lucky_play": "yes",
-    "misplay": "no",
-    "clue_playable": "yes",
-    "clue_redundant": "no",
-    "discard_last": "no",
-    "useful": "yes",
-    "idle": "no",
-    "full_cooker": "no",
-    "too_early": "no",
-    "surplus_onion": "no",
-    "closer": "yes",
-    "in_position": "yes",
-    "press_opens": "yes",
-    "not_closer": "no",
-    "stay": "no",
-    "press_other": "no",
-    "repair": "yes",
-    "exit": "yes",
-    "repair_fixed": "no",
-    "abandon": "no",
-    "deadly": "no",
-}
-"""Category of a move -> whether it brings the team nearer to its goal; others cannot be determined by one move."""
+"""What is asked about a move -> category of the move -> answer."""
 
 _WAYS: Final = {"overcooked": kitchen_way, "collab_capture": capture_way}
 """Games with ways that can be blocked: by standing in them, by shutting doors."""
 
-_IDLE: Final = {"idle": "no", "stay": "no"}
 _PASSIVE: Final = frozenset({"wait", "stay_no_way", "aside", "deadly"})
 
 
@@ -260,7 +227,7 @@ def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:
     found = None if player is None else _category(game, game.turn(turn), player)
     if found is None:
         return _NO_MOVE
-    return Decision(None if found[0] in _PASSIVE else _IDLE.get(found[0], "yes"), f"{found[0]}: {found[1]}")
+    return Decision(None if found[0] in _PASSIVE else _MOVES["active"].get(found[0], "yes"), f"{found[0]}: {found[1]}")
 
 
 def _own(check: Check) -> Check:
@@ -293,13 +260,13 @@ _Named = Mapping[str, Callable[[Transcript, int, str | None], Decision]]
 
 CHECKS: Final[_Named] = {
     "coordination.EC1": _truth,
-    "coordination.EC2": _own(_by_category(_ENVIRONMENT)),
+    "coordination.EC2": _own(_by_category(_MOVES["environment"])),
     "coordination.TOM1": _own(_clue_is_news),
     "coordination.TOM2": _own(_clue_is_playable),
     "coordination.TOM3": _own(_way_is_open),
     "coordination.TOM4": _keyed("TOM"),
     "coordination.JP1": _own(_is_safe),
-    "coordination.JP2": _own(_by_category(_FORWARD)),
+    "coordination.JP2": _own(_by_category(_MOVES["forward"])),
     "coordination.JP3": _own(_is_active),
     "coordination.JP4": _keyed("JP"),
 }

@@ -261,7 +261,6 @@ _MORE: Final = re.compile(r"\b(?:the )?cookers? (?:still )?needs? more onions\b"
 
 
 def _kitchen_forms(turn: TurnView, player: Player) -> Sequence[_Form]:
-    """The forms for a cook."""
     pots = {name.lower(): soup for name, soup in cookers_of(turn).items()}
 
     def about(truth: Callable[[Item | None, re.Match[str]], bool]) -> Callable[[re.Match[str]], bool | None]:
@@ -350,7 +349,6 @@ _COUNTS: Final = {"no": 0, "one": 1, "two": 2}
 
 
 def _places(rooms: Mapping[str, int], player: Player) -> Sequence[_Form]:
-    """Forms about where somebody is."""
     names = {name.lower(): room for name, room in rooms.items()} | {"i": rooms[player]}
     names |= {"killer": names["adversary"]} if "adversary" in names else {}
 
@@ -366,7 +364,6 @@ def _places(rooms: Mapping[str, int], player: Player) -> Sequence[_Form]:
 
 
 def _capture_forms(turn: TurnView, player: Player) -> Sequence[_Form]:
-    """The forms of CollabCapture."""
     state = capture_state(turn)
 
     def door(match: re.Match[str]) -> bool | None:
@@ -381,7 +378,6 @@ def _capture_forms(turn: TurnView, player: Player) -> Sequence[_Form]:
 
 
 def _escape_forms(turn: TurnView, player: Player) -> Sequence[_Form]:
-    """The forms of CollabEscape."""
     state = escape_state(turn)
 
     def heading(match: re.Match[str]) -> bool | None:

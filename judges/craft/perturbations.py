@@ -77,14 +77,7 @@ def planted(kind: str, context: UnitContext, message: UtteranceView) -> str | No
 
 
 def planted_in_turn(kind: str, context: UnitContext, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
-    """Number of the message -> its text with that defect in it; empty where the answer would not be known.
-
-    Args:
-        kind: of `DEFECTS`, none that adds a request.
-        context: the turn.
-        messages: of the directors on that turn.
-        question: PS2 or PS3: the one whose answer turns to no.
-    """
+    """Number of the message -> its text with that defect in it; empty where the answer would not be known."""
     if context.turn is None:
         return {}
     turn = game_of(context.game).prepared(context.turn.turn)

@@ -73,14 +73,7 @@ def blocks_of(board: Board) -> Iterator[Standing]:
 
 
 def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board) -> Read[CraftClaim]:
-    """Work out what a model's reading leaves to the program.
-
-    Args:
-        read: what the model wrote down.
-        text: that it read.
-        speaker: whose side and wall its words refer to.
-        board: before the builder's move.
-    """
+    """Work out what a model's reading leaves to the program."""
     reported = [one for each in read.claims for one in _counted(_understood(each, read.unread))]
     reported = _placed(reported, speaker, board)
     unread = [*read.unread, *_unquoted(read, text)]
@@ -332,7 +325,6 @@ def _removal(claimed: ReadClaim[CraftClaim], speaker: Director, board: Board) ->
 
 
 def _named(written: Iterable[ReadClaim[CraftClaim]], placed: Iterable[ReadClaim[CraftClaim]]) -> Iterator[ReadClaim[CraftClaim]]:
-    """The cells that claims about blocks and views name, and those of the blocks next to which something is placed."""
     seen = {one.claim.cell for one in placed if isinstance(one.claim, Named)}
     for one in (*placed, *written):
         if isinstance(one.claim, Request | Remark | View) and one.certain:
@@ -380,7 +372,6 @@ def _plain(word: str) -> str:
 
 
 def _spoken_of(claims: Iterable[CraftClaim]) -> Iterator[str]:
-    """Names of colours and cells in claims, as texts have them."""
     for claim in claims:
         blocks = (claim, *claim.relations) if isinstance(claim, Request | Remark) else ()
         yield from (COLORS[block.color] for block in blocks if block.color is not None)

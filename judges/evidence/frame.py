@@ -125,11 +125,6 @@ def with_plain_names(entries: Sequence[Entry], agents: Sequence[str]) -> list[En
 def fenced(piece: str, entries: Sequence[Entry], nonce: str) -> Frame:
     """A piece of evidence, each line of its texts quoted, between two border lines.
 
-    Args:
-        piece: its name, as a rubric lists it.
-        entries: its parts.
-        nonce: what no text can know.
-
     Raises:
         TypeError: a head is a plain text.
     """

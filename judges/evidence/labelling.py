@@ -68,13 +68,6 @@ def annotator_name(text: str) -> str:
 def labels_of(rubric: Rubric, task: Task, answers: Mapping[str, Answer], *, annotator: str, source: str) -> list[Label]:
     """The labels that a person's answers to a task are.
 
-    Args:
-        rubric: the task's.
-        task: what was asked.
-        answers: question -> one of its answers, or of a rubric with a choice of several all that hold.
-        annotator: the person.
-        source: where the answers were given.
-
     Raises:
         UsageError: a question has no answer, or one that it does not allow.
     """

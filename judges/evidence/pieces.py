@@ -291,7 +291,6 @@ def _tokens(entry: Entry) -> int:
 
 
 def _within(entries: list[Entry], budget: int) -> list[Entry]:
-    """The last entries that fit, below a line that states what is left out."""
     fitting = _fitting([_tokens(entry) for entry in reversed(entries)], budget)
     left_out = len(entries) - fitting
     return [*([_left_out(left_out, "earlier", budget)] if left_out else []), *entries[left_out:]]

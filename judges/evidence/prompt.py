@@ -24,6 +24,7 @@ from judges.evidence.pieces import Viewer, doc, settled
 from judges.evidence.units import Unit
 from judges.rubric import EXAMPLE, NONE_CHOSEN, Demonstration, Group, Question, Rubric, answer_model, asked_in
 from schemas.chat.messages import Message
+from schemas.common.packages import packaged_yaml
 
 _LOOKED_AT: Final = 20_000
 """Characters of a text that a judge is shown, and so that are looked at."""
@@ -33,30 +34,8 @@ _HIDDEN: Final = re.compile(
 )
 """Invisible characters and characters that turn the reading direction; not the joiner that emoji are made with."""
 
-_PATTERNS: Final[dict[str, re.Pattern[str]]] = {
-    "order": re.compile(
-        r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?|guidelines?|rubrics?)\b"
-        r"|\b(?:judges?|evaluators?|graders?|raters?)\b[^.\n]{0,40}\b(?:must|should|please|have to|answer|give|mark|rate|score|note)\b"
-        r"|\b(?:answer|mark|rate|score|grade|respond)\b[^.\n]{0,30}\b(?:every|all|each)\b[^.\n]{0,15}\bquestions?\b"
-        r"|\byou are now\b|\bnew instructions?\s*:|\bsystem (?:prompt|override|message)\b",
-        re.IGNORECASE,
-    ),
-    "verdict": re.compile(
-        r"[\"']?(?:answer|verdict|score|rating)[\"']\s*:\s*[\"']?(?:yes|no|unclear|n/?a|pass|fail|\d)|\bfinal verdict\s*:", re.IGNORECASE
-    ),
-    "frame": re.compile(
-        r"^\W{0,3}\[?/?(?:BEGIN|END) [a-z_]+(?: [0-9a-f]{8})?\]|^\s*(?:#+\s*)?(?:system|assistant)\s*:"
-        r"|^\s*\W?\s*turn \d+, [^\n]{1,40} (?:said|thought|tried):|answer the questions about this evidence"
-        r"|<\|(?:im_start|im_end|endoftext|eot_id)|</?(?:system|assistant|evidence|instructions?|transcript)>|\[/?INST\]",
-        re.IGNORECASE | re.MULTILINE,
-    ),
-    "markup": re.compile(r"<(?:script|iframe|object|embed|svg|img|style|meta)\b[^>]*>|\bjavascript:|!\[[^\]]*\]\(https?:", re.IGNORECASE),
-    "sql": re.compile(
-        r"[;'\"]\s*(?:drop|delete|insert|update|alter|attach|copy|truncate)\s+(?:table|from|into|database|\w+\s+set)\b"
-        r"|\bunion\s+(?:all\s+)?select\b|'\s*or\s+'?1'?\s*=\s*'?1",
-        re.IGNORECASE,
-    ),
-    "formula": re.compile(r"^[ \t]*[=+@-](?:[A-Z]{2,}\(|cmd\|)", re.IGNORECASE | re.MULTILINE),
+_PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
+    kind: re.compile("|".join(parts), re.IGNORECASE | re.MULTILINE) for kind, parts in packaged_yaml(__package__, "attempts.yaml").items()
 }
 
 KINDS: Final = (*_PATTERNS, "hidden")

@@ -167,13 +167,7 @@ def _is_truth(source: str) -> bool:
 
 
 def split(cases: Sequence[Case], *, held_out: float, seed: int) -> CaseSplit:
-    """The cases by part: that share of the games is held out, the others are halved. The same seed gives the same split.
-
-    Args:
-        cases: of one rubric.
-        held_out: share of the games, 0 to 1, ends excluded.
-        seed: of the order in which games are dealt.
-    """
+    """The cases by part: that share of the games is held out, the others are halved. The same seed gives the same split."""
     games = sorted({case.episode_id for case in cases}, key=lambda game: hashlib.blake2b(f"{seed} {game}".encode()).digest())
     retained = len(games) - round(held_out * len(games))
     place = {game: 2 if index >= retained else int(index >= retained // 2) for index, game in enumerate(games)}
@@ -182,11 +176,6 @@ def split(cases: Sequence[Case], *, held_out: float, seed: int) -> CaseSplit:
 
 def optimizable(rubric: Rubric, parts: CaseSplit, asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The questions that the labels suffice for, and for the others why they do not.
-
-    Args:
-        rubric: whose questions.
-        parts: of its cases.
-        asked: questions that must be among them; empty: any.
 
     Raises:
         UsageError: a question that was asked for does not exist or has too few labels, or none has enough.

@@ -68,7 +68,6 @@ class _Asked(dspy.Predict):  # type: ignore[misc]
         return self._forward_postprocess([{self._task.output: self._task.in_json(answer)}], self.signature, **inputs)
 
     def candidate(self) -> Any:
-        """The rubric or prompt that the predictor now represents."""
         return self._task.candidate(self.signature.instructions, [(self._cases[int(demo["case"])], demo) for demo in self.demos])
 
 
@@ -240,11 +239,6 @@ class TrainingMetric(_Metric):
     (the rarest costs 1), so that the mean rises with the balanced accuracy, the mean recall of the answers, and all judges that always give
     the same answer are equally bad; chance is so taken out. Where both raters use the answers equally often, kappa is
     (K * balanced accuracy - 1) / (K - 1), K being the number of answers. Without it, all errors cost 1, and the mean is the accuracy.
-
-    Args:
-        cases: all, by number.
-        training: whose labels the weights are made from.
-        balanced: see above.
     """
 
     def __init__(self, cases: Mapping[int, Case], training: Sequence[Case], *, balanced: bool) -> None:
@@ -330,7 +324,6 @@ class _Engine:
         self._dispatcher = dispatcher
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """Have a text written."""
         system = request.system
         system = system if isinstance(system, str) or system is None else "".join(part.text for part in system)
         head: list[Message] = [] if system is None else [{"role": "system", "content": system}]

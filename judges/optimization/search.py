@@ -160,10 +160,6 @@ def expected(request: Optimization | ReaderOptimization) -> SearchEstimate:
 def optimize(request: Optimization, on_call: OnCall | None = None) -> OptimizationResult:
     """Look for a better rubric.
 
-    Args:
-        request: what is sought.
-        on_call: called after each call.
-
     Raises:
         BudgetStopError: the budget is spent; start again with a higher one.
         HopelessError: no request can succeed, or too many do not.
@@ -256,7 +252,6 @@ def _search(
     metric: TrainingMetric | ReaderMetric,
     dispatcher: Dispatcher[Any, Any, Any],
 ) -> None:
-    """Have the optimiser try candidates; the dispatcher's ledger has what came of them."""
     from judges.optimization.program import Program, writer_lm
 
     examples: Callable[[Any], Any] = task.example

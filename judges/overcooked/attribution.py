@@ -153,11 +153,6 @@ def gains(task: Task, view: TurnView, after: float) -> Sequence[float]:
     """For each agent how many steps its best move in the place of its own would have retained; 0 where none would.
 
     Hands that hold what nothing takes are emptied first: what was picked up wrongly holds up until it is put down.
-
-    Args:
-        task: what is cooked, and where.
-        view: the step.
-        after: the fewest steps left after it.
     """
     logged = moves_of(view)
     return [max((after - left for left in _others(task, view, agent, logged)), default=0.0) for agent in range(len(AGENTS))]
@@ -183,7 +178,6 @@ def _moves(task: Task, state: JsonObject, agent: int, *, free: bool) -> Iterator
 
 
 def _raw_items(task: Task, agent: int) -> Iterator[str]:
-    """What an agent has to fetch from the ingredient dispenser."""
     for unit in workflow(task.order, task.layout).of(agent):
         call = parse_call(unit.actions[0])
         if call is not None and call.arguments[1:] == (INGREDIENT_DISPENSER,):
@@ -370,7 +364,6 @@ class History:
         return next(((when, action) for when, who, action in self._doing if who == agent and when >= turn), (turn, None))
 
     def _fetched(self, view: TurnView, agent: int, item: str) -> FailurePoint | None:
-        """Whose fault it is that an agent took what nothing takes."""
         asked = self.open.get(agent)
         done = f"took {item} in turn {view.turn}"
         if agent == _CHEF:

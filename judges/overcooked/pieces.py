@@ -71,7 +71,6 @@ _SILENT: Final = TimestepOutput(-1, "", "", NOTHING)
 
 
 def _opening(context: UnitContext) -> list[Entry]:
-    """What the judged agent stated first, if that opened a conversation."""
     if event_at(context.game, context.now.turn, context.agent_name) is None:
         return []
     reply = context.now.by_channel("public", context.agent_name)[:1]
@@ -79,14 +78,12 @@ def _opening(context: UnitContext) -> list[Entry]:
 
 
 def _asked(context: UnitContext) -> list[Entry]:
-    """What the partner stated when it opened a conversation."""
     partner = next(name for name in AGENTS if name != context.agent_name)
     reply = context.now.by_channel("public", partner)[:1] if event_at(context.game, context.now.turn, partner) else []
     return [Entry(Frame("{} said:", partner), entry.text) for entry in reply]
 
 
 def _answer(context: UnitContext) -> list[Entry]:
-    """The judged agent's first message in a conversation that the partner opened."""
     partner = next(name for name in AGENTS if name != context.agent_name)
     if event_at(context.game, context.now.turn, partner) is None:
         return []

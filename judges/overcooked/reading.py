@@ -62,7 +62,6 @@ def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[Overcooke
 
 
 def _spoken(game: Transcript, message: UtteranceView) -> Sequence[Clause]:
-    """The clauses of a message to the partner."""
     if message.channel != "public" or message.agent not in AGENTS:
         return ()
     return heard(message.text, 1 - AGENTS.index(message.agent), layout=layout_in(game)).clauses

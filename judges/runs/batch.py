@@ -202,7 +202,6 @@ def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
 
 
 def _replies(batch: Batch, record: BatchRecord) -> Iterator[CallOutcome]:
-    """What came of the calls; those that no reply came to are asked again at the next start."""
     outcomes = Outcomes(record.rubric)
     return (_outcome(reply, record, outcomes) for reply in batches.replies(batch, record.settings, len(record.calls)))
 

@@ -153,11 +153,6 @@ def answered(store: Store, jobs: Sequence[EngineJob], games: GamesOfJobs, reader
 def in_portions(work: Callable[[dict[str, T]], list[R]], games: Mapping[str, T], processes: int) -> Iterator[R]:
     """What comes of some work on games, in their order; done in processes of this machine, or of the cluster in use.
 
-    Args:
-        work: takes a portion of the games.
-        games: id -> what has to be known of it.
-        processes: how many.
-
     Raises:
         CotraceError: a process was killed.
     """
@@ -278,7 +273,6 @@ class _Sink:
         self.first_error: str | None = None
 
     def add(self, game: GameVerdicts) -> None:
-        """Take in the verdicts on one game."""
         self.run = self.run._replace(units=self.run.units + game.units)
         self.counts.update(verdict.status for verdict in game.verdicts)
         if self.first_error is None:
@@ -288,13 +282,11 @@ class _Sink:
             self._save()
 
     def finish(self, status: RunStatus) -> None:
-        """Store the rest and close the run; a run without units leaves no trace."""
         if self.run.units:
             self.run = self.run._replace(finished_at=now(), status=status)
             self._save()
 
     def report(self, seconds: float) -> JudgeReport:
-        """What came of the run."""
         return JudgeReport(
             judge_run_id=self.run.judge_run_id if self.run.units else None,
             status="finished",

@@ -47,15 +47,7 @@ from schemas.store.store import Store
 
 
 class Recorder:
-    """Takes in what came of a run's calls.
-
-    Args:
-        store: where it goes.
-        rubric: whose questions are asked.
-        run: as it starts.
-        tally: how much there is to do, as far as it is known.
-        replaces: which earlier verdicts go when the run's come.
-    """
+    """Takes in what came of a run's calls."""
 
     def __init__(self, store: Store, rubric: Rubric, run: JudgeRun, tally: Tally, replaces: Replaces) -> None:
         self._store, self._rubric, self._tally, self._replaces = store, rubric, tally, replaces
@@ -223,11 +215,9 @@ class _ModelRun:
             return chain(first, found)
 
     def nothing_to_ask(self) -> JudgeReport:
-        """The report of a job that is done already, or has no units."""
         return self._report(run_id=None)
 
     async def go(self, calls: Iterator[OpenCall]) -> JudgeReport:
-        """Make the calls and store what comes of them."""
         with closing(ReplyCache(self._request.cache)) if self._request.cache else nullcontext() as cache:
             try:
                 self._asker = self._connected(cache)

@@ -120,12 +120,7 @@ def _channels(written: str) -> Parted:
 
 
 def _tags(written: str, *, first: bool) -> Parted:
-    """Thoughts between tags; some models leave out the opening tag, since their template writes it.
-
-    Args:
-        written: what the model wrote.
-        first: whether only the first thoughts are separated.
-    """
+    """Thoughts between tags; some models leave out the opening tag, since their template writes it."""
     text: list[str] = []
     thoughts: list[str] = []
     begins, at, objects = 0, 0, 0
@@ -358,7 +353,6 @@ def _holds_broken(form: _Form, text: str) -> bool:
 
 
 def _is_empty(arguments: str) -> bool:
-    """Whether a call has no arguments."""
     return arguments.strip() in {"", "null"} or _parsed(arguments) in ("", {}, [])
 
 
@@ -477,7 +471,6 @@ def _differs(part: Any, content: Any) -> bool:
 
 
 def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
-    """Why none of the values is the form."""
     objects = [value for value in values if isinstance(value, dict)]
     if any(PLACEHOLDER.fullmatch(text) for value in values for text in _texts(value)):
         return _Refused("echo", "it repeats the example form, whose places are to be filled in")
@@ -492,7 +485,6 @@ def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
 
 
 def _no_object(texts: Sequence[str]) -> str:
-    """Why there is no JSON object in texts."""
     begun = next((text for text in texts if "{" in text), None)
     if begun is None:
         return "there is no JSON object in it"

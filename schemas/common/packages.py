@@ -34,45 +34,28 @@ def packaged_yaml(package: str, name: str) -> Any:
     return yaml.load(files(package).joinpath(name).read_text(encoding="utf-8"), loader)  # noqa: S506 - both are safe
 
 
-EXTRAS: Final[Mapping[str, str]] = {
-    "aiohttp": "judge",
-    "certifi": "judge",
-    "genai_prices": "judge",
-    "httpx": "judge",
-    "instructor": "judge",
-    "openai": "judge",
-    "yarl": "judge",
-    "dspy": "optimize",
-    "optuna": "optimize",
-    "dash": "dash",
-    "dash_ag_grid": "dash",
-    "flask": "dash",
-    "plotly": "dash",
-    "waitress": "dash",
-    "werkzeug": "dash",
-    "inspect_ai": "inspect",
-    "pyspiel": "hanabi",
-    "pandas": "notebook",
+_OF_EXTRAS: Final[Mapping[str, str]] = {
+    "judge": "aiohttp certifi genai_prices httpx instructor openai yarl",
+    "optimize": "dspy optuna",
+    "dash": "dash dash_ag_grid flask plotly waitress werkzeug",
+    "inspect": "inspect_ai",
+    "hanabi": "pyspiel",
+    "notebook": "pandas",
     "litellm": "litellm",
-    "aiobotocore": "bedrock",
-    "botocore": "bedrock",
+    "bedrock": "aiobotocore botocore",
     "anthropic": "anthropic",
     "google": "google",
-    "deltalake": "lake",
-    "fsspec": "s3",
-    "s3fs": "s3",
-    "gcsfs": "gcs",
+    "lake": "deltalake",
+    "s3": "fsspec s3fs",
+    "gcs": "gcsfs",
     "ray": "ray",
 }
+EXTRAS: Final[Mapping[str, str]] = {package: extra for extra, packages in _OF_EXTRAS.items() for package in packages.split()}
 """Package as it is imported -> extra."""
 
 
 def needed(package: str, what: str) -> None:
     """See that a package is there.
-
-    Args:
-        package: as it is imported, one of `EXTRAS`.
-        what: needs it.
 
     Raises:
         UsageError: it is not installed.

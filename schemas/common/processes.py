@@ -32,10 +32,6 @@ def worker_pool(workers: int, *, start: Callable[[], None] | None = None) -> Ite
 
     They are spawned, not forked (a fork would copy the locks of the caller's threads), and what they are given must come from
     modules that can be imported: they do not know the caller's own program.
-
-    Args:
-        workers: how many.
-        start: what each does first; None: `start_worker`.
     """
     if is_used():
         cluster = ClusterPool()

@@ -153,7 +153,6 @@ class Journal(Generic[H, L]):
             await asyncio.shield(self._forced)
 
     async def _force_all(self) -> None:
-        """One flush after the other, each for all lines that have come meanwhile."""
         loop = asyncio.get_running_loop()
         while self._forced is not None:
             waiting, self._forced = self._forced, None

@@ -28,11 +28,7 @@ Parameters = Sequence[object] | Mapping[str, object] | None
 
 
 class Transaction:
-    """All of it comes to be, or nothing. This one writes to the tables of the DuckDB file that the connection is open on.
-
-    Args:
-        connection: for reading what there is, changes of this transaction included.
-    """
+    """All of it comes to be, or nothing. This one writes to the tables of the DuckDB file that the connection is open on."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection

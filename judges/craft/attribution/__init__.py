@@ -85,7 +85,6 @@ def _author(case: TurnCase, fault: FailurePoint) -> Cause:
 
 
 def _ideal(case: TurnCase, agent: Agent, better: Move | None) -> Ideal | None:
-    """An agent's ideal in words that the scripts of the game can read."""
     if agent == BUILDER:
         return _deed(better)
     if better is not None and not {better.position, better.span_to or better.position} <= set(WALLS[agent]):
@@ -125,7 +124,6 @@ def _without_move(case: TurnCase) -> Blame:
 
 
 def _clash(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """Requests of different authors for different things at one place."""
     for index, one in enumerate(instructions):
         for other in instructions[index + 1 :]:
             asks = [(instruction.request.verb, instruction.request.color, instruction.request.size) for instruction in (one, other)]
@@ -251,7 +249,6 @@ def _costly(case: TurnCase, turn: int, cost: float) -> Iterator[Finding]:
 
 
 def _free(case: TurnCase, turn: int) -> Iterator[Finding]:
-    """What was wrong in a turn that cost nothing."""
     case = replace(case, worth=NO_WORTH)
     yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in (*slips(case), *faulty_messages(case)))
 

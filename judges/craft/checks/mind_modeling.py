@@ -28,7 +28,6 @@ class _Subject:
     message: Speech
 
     def others(self) -> list[Speech]:
-        """What the log retains of the other directors' messages of this turn."""
         return [m for m in self.prepared.messages if m.agent != self.director and not m.superseded]
 
     def earlier(self) -> tuple[PreparedTurn, ...]:
@@ -131,7 +130,6 @@ def _covers(wanted: Request, reply: Request, board: Board) -> bool:
 
 
 def _lost(wanted: Request, message: Speech) -> Decision:
-    """Compare two texts that were wholly understood."""
     reply = message.only()
     if isinstance(reply, Open):
         return undecided(reply.why)

@@ -297,7 +297,6 @@ def _unanimous(decisions: Iterable[Decision]) -> Decision:
 
 
 def _whole(answer: Callable[[_Subject], Decision]) -> Check:
-    """Make a check of a question about all that the reasoning states."""
 
     def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
         game = game_of(transcript)
@@ -314,7 +313,6 @@ def _whole(answer: Callable[[_Subject], Decision]) -> Check:
 
 
 def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
-    """Make a check of a question about the action that the reasoning arrives at."""
 
     def for_all(subject: _Subject) -> Decision:
         requests = subject.thought.reading.arrived_at(Request)

@@ -524,7 +524,6 @@ def _is_stacked(clause: ClauseWords, board: Board) -> bool:
 
 
 def _has_game(clause: ClauseWords) -> bool:
-    """Whether it names a block or makes a claim."""
     return bool(clause.blocks or clause.claims)
 
 

@@ -344,8 +344,6 @@ class Clause:
     """Whether a person (I, we, you) is the subject, so that nothing else can be."""
     sentence: int
     passive: bool = False
-    contrast: bool = False
-    """Begins with but, which, where or and, and so speaks about what was stated just before."""
 
     @property
     def kind(self) -> str:
@@ -432,7 +430,6 @@ def _clause(predicate: Stretch | None, before: list[Stretch], body: list[Stretch
     if predicate is None:
         begin = next((index for index, item in enumerate(body) if item.kind in ARGUMENTS), len(body))
         marks |= {item.kind for index, item in enumerate(body) if item.kind in _MODIFIERS and (index < begin or item.kind != "not")}
-    connected = any(item.kind in ("but", "where", "and") for item in before)
     return Clause(
         predicate=predicate,
         subject=[item for item in before[_subject_begin(before) :] if item.kind != "not"],
@@ -441,7 +438,6 @@ def _clause(predicate: Stretch | None, before: list[Stretch], body: list[Stretch
         personal=any(item.kind == "subject" for item in before),
         sentence=sentence,
         passive=predicate is not None and predicate.kind == "act_ed" and predicate.number == 1,
-        contrast=connected,
     )
 
 

@@ -145,7 +145,6 @@ class DraftBook:
         return place
 
     def _only_one(self, color: str, size: str | None, place: PointedAt) -> PointedAt:
-        """Resolve a block that is described and occurs once on the speaker's wall."""
         found = self.scene.find(color=color, size=size, layer=place.layer)
         return replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
 

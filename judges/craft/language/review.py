@@ -66,7 +66,6 @@ def _cells(clause: ClauseWords) -> tuple[str, ...]:
 
 
 def _adjoining(cells: Sequence[str]) -> bool:
-    """Whether two cells lie side by side on a wall."""
     return len(cells) == 1 or any(set(cells) in ({wall[0], wall[1]}, {wall[1], wall[2]}) for wall in WALLS.values())
 
 
@@ -123,15 +122,7 @@ def second_pass(
     remarks: Sequence[tuple[int, int]],
     scene: Scene,
 ) -> tuple[tuple[Claim, ...], tuple[UnreadClause, ...]]:
-    """Give the claims, each certain or not, and the clauses that were not understood.
-
-    Args:
-        claims: what was read, with the numbers of the sentences each comes from.
-        sentences: the words of the text.
-        reported: what was made of the words, sentence by sentence.
-        remarks: stretches that say who sees a place, or what is thought of another director.
-        scene: speaker and board.
-    """
+    """Give the claims, each certain or not, and the clauses that were not understood."""
     cells = frozenset(cell for claim in claims for cell in claim.cells or ())
     layers = frozenset(claim.layer for claim in claims)
     blocks = {item.color for items, _ in reported for item in items if item.kind == "block" and item.color}
@@ -373,7 +364,6 @@ def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], o
 
 
 def _is_there(claim: Claim, board: Board) -> bool:
-    """Whether the block of a claim is on the board at the place of the claim."""
     if not claim.cells or claim.color is None:
         return False
     layers = range(3) if claim.layer is None else [claim.layer]

@@ -125,7 +125,6 @@ _HISSING: Final = ("s", "x", "ch", "sh", "o")
 
 
 def _listed(text: str) -> list[str]:
-    """Give phrases parted by bars."""
     return [" ".join(phrase.split()) for phrase in text.split("|")]
 
 

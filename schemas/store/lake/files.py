@@ -110,11 +110,6 @@ def selection(spec: Table, paths: Sequence[str], *, more: str = "") -> str:
     """A query for the rows of a table out of files, in its documented columns and types.
 
     Files that were written with other columns (by an older cotrace, or by another program that compacted them) are read by name.
-
-    Args:
-        spec: the table.
-        paths: of its files.
-        more: further columns, such as `, filename`.
     """
     own = [path for path in paths if Path(path).name.startswith(f"{layout_of(spec)}-")]
     others = [path for path in paths if path not in set(own)]

@@ -109,14 +109,7 @@ class LakeTransaction(Transaction):
 
 
 def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root: Path) -> Iterator[AddAction]:
-    """Write rows of a table, with the two columns of their part, to files of the lake; they belong to it once they are committed.
-
-    Args:
-        connection: runs the query.
-        query: gives the rows.
-        spec: the table.
-        root: what the lake's place receives (`Place.receiving`).
-    """
+    """Write rows of a table, with the two columns of their part, to files of the lake; they belong to it once they are committed."""
     from deltalake.transaction import AddAction
 
     folder = root / f"{TABLE}={spec.name}"
