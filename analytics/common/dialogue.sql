@@ -134,7 +134,7 @@ group by episode_id, agent, kind, stretch;
 -- One row is (episode_id, turn, agent) with answers yes or no to a question `contradicts_itself`, of whatever rubric. People's labels count
 -- before judges, then the majority; a message whose answers are split is left out. Of any other message nothing is known, which is not a no.
 --   agent  text  author of the message
---   evidence  text  reason of a judge who says so, where there is one
+--   evidence  text  reason of the judge who found it, where there is one
 --   place  number  how many of the known messages of its author it is in the game, from 1
 create or replace view contradictions_read as
 with answers as (

@@ -1,7 +1,7 @@
 -- failure_map: which categories of the benchmarks' taxonomies are the same kind of failure; a table of data, each family has its part.
 -- One row is (taxonomy, category).
 --   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must
---     refuse; wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
+--     refuse; wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: states or asks what is known;
 --     unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help the partner
 --     now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on what the agent cannot know;
 --     no_progress: an action that does not advance the goal, too early, repeated or idle; harness: the game program dropped or misread
