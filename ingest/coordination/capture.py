@@ -32,7 +32,7 @@ from ingest.coordination.game import (
     styles,
     unlisted,
 )
-from ingest.coordination.records import MOST_FACTS, CaptureFacts, CapturePlayer, CaptureStep
+from ingest.coordination.records import MOST_FACTS, CapturePlayer, CaptureStep
 from ingest.reading.adapter_types import Difference
 from schemas.records import Json
 
@@ -72,7 +72,7 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
 
 
 def _turn(step: CaptureStep) -> TurnParts:
-    replayed = _replayed(step.facts)
+    replayed = _replayed(step)
     return TurnParts(
         before=replayed.before,
         after=replayed.after,
@@ -108,31 +108,31 @@ class _Replayed(NamedTuple):
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _replayed(facts: CaptureFacts) -> _Replayed:
-    before = capture.CaptureState(_by_name(facts.rooms_before), _by_name(facts.doors_before))
-    after = capture.CaptureState(_by_name(facts.rooms_after), _by_name(facts.doors_after))
+def _replayed(step: CaptureStep) -> _Replayed:
+    before = capture.CaptureState(_by_name(step.rooms_before), _by_name(step.doors_before))
+    after = capture.CaptureState(_by_name(step.rooms_after), _by_name(step.doors_after))
     due = {name: before.actions(name) for name in PLAYERS}
-    chosen = {player.player: _listed(due[player.player], player.player, player.executed, facts.turn) for player in facts.players}
-    turned = capture.step(before, chosen, first=facts.turn == 1)
-    best = best_actions(before, first=facts.turn == 1)
+    chosen = {player.player: _listed(due[player.player], player.player, player.executed, step.turn) for player in step.players}
+    turned = capture.step(before, chosen, first=step.turn == 1)
+    best = best_actions(before, first=step.turn == 1)
     return _Replayed(
         state=before,
         before=state_text({"rooms": before.rooms, "doors": before.doors}),
-        after=state_text({"rooms": after.rooms, "doors": after.doors, "captured": facts.captured}),
-        acts=[act((who.player, chosen[who.player].verb), {"room": chosen[who.player].room}, who.intended) for who in facts.players],
+        after=state_text({"rooms": after.rooms, "doors": after.doors, "captured": step.captured}),
+        acts=[act((who.player, chosen[who.player].verb), {"room": chosen[who.player].room}, who.intended) for who in step.players],
         categories=[
             *(Category(name, "capture_move", *move_category(before, name, action, best[name])) for name, action in chosen.items()),
-            *(grounding(player, slip=player.grounding_ok is False) for player in facts.players if player.intended),
+            *(grounding(player, slip=player.grounding_ok is False) for player in step.players if player.intended),
         ],
         differences=differences(
             {
-                **listed_actions({name: _shorts(actions) for name, actions in due.items()}, facts.players),
+                **listed_actions({name: _shorts(actions) for name, actions in due.items()}, step.players),
                 "rooms_after": (after.rooms, turned.state.rooms),
                 "doors_after": (after.doors, turned.state.doors),
-                "capture_kind": (facts.capture_kind, turned.capture),
+                "capture_kind": (step.capture_kind, turned.capture),
             }
         ),
-        values=capture_values(CaptureTurn(facts.turn, before, after, facts.captured)),
+        values=capture_values(CaptureTurn(step.turn, before, after, step.captured)),
     )
 
 

@@ -22,9 +22,7 @@ from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.game import PRINTED_ON_FAILURE
 from ingest.coordination.records import (
     MOST_FACTS,
-    CaptureFacts,
     CaptureStep,
-    EscapeFacts,
     EscapeStep,
     HanabiStep,
     ItemRecord,
@@ -50,7 +48,7 @@ _HOLDING: Final = re.compile(r"I am holding ([a-z ]+)\. (?:Alice|Bob) is holding
 _BOTH: Final = frozenset(PLAYERS)
 
 
-def capture_texts(step: CaptureFacts) -> Iterator[Difference]:
+def capture_texts(step: CaptureStep) -> Iterator[Difference]:
     """Rooms and doors."""
     rooms, doors = step.rooms_before, [_gate(is_open=step.doors_before[door]) for door in ("1-2", "3-4")]
     for player in step.players:
@@ -59,7 +57,7 @@ def capture_texts(step: CaptureFacts) -> Iterator[Difference]:
         yield from _differing(name, _CAPTURE, player.observation_text, due)
 
 
-def escape_texts(step: EscapeFacts) -> Iterator[Difference]:
+def escape_texts(step: EscapeStep) -> Iterator[Difference]:
     """Rooms and the exit gate."""
     rooms = step.rooms_before
     for player in step.players:
@@ -253,12 +251,8 @@ def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Iterator[Differenc
 # -- rooms --------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_capture(step: CaptureStep) -> Sequence[Difference]:
-    return _of_capture_facts(step.facts)
-
-
 @lru_cache(maxsize=MOST_FACTS)
-def _of_capture_facts(step: CaptureFacts) -> Sequence[Difference]:
+def _of_capture(step: CaptureStep) -> Sequence[Difference]:
     pairs: dict[str, tuple[Any, Any]] = {"captured": (step.captured, step.capture_kind is not None)}
     pairs["terminal"] = (step.terminal, step.captured or step.turn >= TURN_LIMIT)
     for player in step.players:
@@ -276,12 +270,8 @@ def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[Difference]:
     return compared({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
 
 
-def _of_escape(step: EscapeStep) -> Sequence[Difference]:
-    return _of_escape_facts(step.facts)
-
-
 @lru_cache(maxsize=MOST_FACTS)
-def _of_escape_facts(step: EscapeFacts) -> Sequence[Difference]:
+def _of_escape(step: EscapeStep) -> Sequence[Difference]:
     pairs: dict[str, tuple[Any, Any]] = {
         "terminal": (step.terminal, step.outcome != "continue"),
         "exit_gate_before": (step.exit_gate_before, min(step.generators_before.values()) >= FIXES_NEEDED),

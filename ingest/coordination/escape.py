@@ -28,7 +28,7 @@ from ingest.coordination.game import (
     styles,
     unlisted,
 )
-from ingest.coordination.records import MOST_FACTS, EscapeFacts, EscapePlayer, EscapeStep, RoomPlayer
+from ingest.coordination.records import MOST_FACTS, EscapePlayer, EscapeStep
 from ingest.reading.adapter_types import Difference
 from schemas.records import Json
 
@@ -43,7 +43,7 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     """
     scenario = steps[0].scenario or escape.PUBLISHED
     turns = _turns(steps, _Expected.of(escape.SCENARIOS.get(scenario, escape.START)))
-    for turn, values in zip(turns, escape_values([EscapeTurn(step.turn, _move(step.facts)) for step in steps]), strict=True):
+    for turn, values in zip(turns, escape_values([EscapeTurn(step.turn, _move(step)) for step in steps]), strict=True):
         turn.values = values
     last = steps[-1]
     escaped = last.outcome == "win"
@@ -80,9 +80,9 @@ def _turns(steps: Sequence[EscapeStep], expected: _Expected) -> list[TurnParts]:
     """The turns, each replayed from the logged rooms and generators."""
     turns: list[TurnParts] = []
     for step in steps:
-        for name, text in _unlisted(step.facts):
+        for name, text in _unlisted(step):
             raise unlisted(name, text, step.turn)
-        replayed = _replayed(step.facts, expected)
+        replayed = _replayed(step, expected)
         turns.append(_turn(step, replayed))
         expected = replayed.expected
     return turns
@@ -109,22 +109,22 @@ def _read(player: EscapePlayer) -> list[Category]:
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _move(facts: EscapeFacts) -> EscapeMove:
+def _move(step: EscapeStep) -> EscapeMove:
     return EscapeMove(
-        rooms=_rooms(facts.rooms_before),
-        generators=_generators(facts.generators_before),
-        chosen={player.player: player.executed for player in facts.players},
-        killer=escape.room_in(facts.adversary_choice) or 0,
-        rooms_after=_rooms(facts.rooms_after),
-        generators_after=_generators(facts.generators_after),
-        outcome="continue" if facts.outcome == "turn_cap" else facts.outcome,
+        rooms=_rooms(step.rooms_before),
+        generators=_generators(step.generators_before),
+        chosen={player.player: player.executed for player in step.players},
+        killer=escape.room_in(step.adversary_choice) or 0,
+        rooms_after=_rooms(step.rooms_after),
+        generators_after=_generators(step.generators_after),
+        outcome="continue" if step.outcome == "turn_cap" else step.outcome,
     )
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _unlisted(facts: EscapeFacts) -> Sequence[tuple[Player, str]]:
+def _unlisted(step: EscapeStep) -> Sequence[tuple[Player, str]]:
     """Actions that the rules do not list, by player."""
-    move = _move(facts)
+    move = _move(step)
     return [(name, text) for name, text in move.chosen.items() if text not in escape.actions(move, name)]
 
 
@@ -142,32 +142,32 @@ class _Replayed(NamedTuple):
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _replayed(facts: EscapeFacts, expected: _Expected) -> _Replayed:
-    move = _move(facts)
+def _replayed(step: EscapeStep, expected: _Expected) -> _Replayed:
+    move = _move(step)
     state = escape.EscapeState(move.rooms, move.generators, expected.seen, expected.target)
     options = escape.killer_options(state)
     choice = next((option for option in options if option.room == move.killer), options[0])
     after, outcome = escape.step(state, choice, move.chosen)
-    repaired = sum(min(counter, escape.FIXES_NEEDED) for counter in facts.generators_after.values())
-    target = {"adversary_target": facts.adversary_target, "adversary_choice": facts.adversary_choice}
+    repaired = sum(min(counter, escape.FIXES_NEEDED) for counter in step.generators_after.values())
+    target = {"adversary_target": step.adversary_target, "adversary_choice": step.adversary_choice}
     return _Replayed(
-        before=state_text(_shown(move.rooms, move.generators, gate=facts.exit_gate_before) | target),
-        after=state_text(_shown(move.rooms_after, move.generators_after, gate=facts.exit_gate_after) | {"outcome": facts.outcome}),
-        progress=(repaired + (facts.outcome == "win")) / (_REPAIRS + 1),
-        acts=[_act(player, move.chosen, state) for player in facts.players],
+        before=state_text(_shown(move.rooms, move.generators, gate=step.exit_gate_before) | target),
+        after=state_text(_shown(move.rooms_after, move.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome}),
+        progress=(repaired + (step.outcome == "win")) / (_REPAIRS + 1),
+        acts=[_act(player, move.chosen, state) for player in step.players],
         categories=[
             *(Category(name, "escape_move", *move_category(state, name, move.chosen)) for name in PLAYERS),
-            *(grounding(player, slip=player.intended != player.executed) for player in facts.players if player.intended),
+            *(grounding(player, slip=player.intended != player.executed) for player in step.players if player.intended),
         ],
         differences=differences(
             {
-                **listed_actions({name: escape.actions(state, name) for name in PLAYERS}, facts.players),
+                **listed_actions({name: escape.actions(state, name) for name in PLAYERS}, step.players),
                 "rooms_before": (move.rooms, dict(expected.rooms)),
                 "adversary_choice": (move.killer, choice.room),
-                "adversary_target": (facts.adversary_target, choice.target),
+                "adversary_target": (step.adversary_target, choice.target),
                 "rooms_after": (move.rooms_after, after.rooms),
                 "generators_after": (move.generators_after, after.generators),
-                "exit_gate_after": (facts.exit_gate_after, after.gate_open),
+                "exit_gate_after": (step.exit_gate_after, after.gate_open),
                 "outcome": (move.outcome, outcome),
             }
         ),
@@ -175,7 +175,7 @@ def _replayed(facts: EscapeFacts, expected: _Expected) -> _Replayed:
     )
 
 
-def _act(player: RoomPlayer, chosen: Mapping[Player, str], state: escape.EscapeState) -> Act:
+def _act(player: EscapePlayer, chosen: Mapping[Player, str], state: escape.EscapeState) -> Act:
     name, text = player.player, player.executed
     arguments = {} if (room := escape.room_in(text)) is None else {"room": room}
     fault = ("deadly", "the killer was known to go to that room") if is_deadly(state, name, text) else None

@@ -16,7 +16,7 @@ from games.coordination.capture import CaptureState
 from games.coordination.hanabi import HanabiState
 from games.coordination.players import HARNESS_READS, KINDS, PLANTED_QUESTIONS, PLAYERS, READS, Player, Read
 from games.coordination.value import EscapeTurn, EscapeWorth, ceilings, turn_worths, turns_left
-from ingest.coordination.records import CaptureStep, EscapeStep, RoomPlayer
+from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
 from ingest.reading.adapter_types import Difference, Place, Reading, run_id
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
@@ -401,7 +401,9 @@ def differences(pairs: Mapping[str, tuple[object, object]]) -> tuple[Difference,
     return tuple(Difference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed)
 
 
-def listed_actions(due: Mapping[Player, Sequence[str | int]], players: Sequence[RoomPlayer]) -> dict[str, tuple[object, object]]:
+def listed_actions(
+    due: Mapping[Player, Sequence[str | int]], players: Sequence[CapturePlayer | EscapePlayer]
+) -> dict[str, tuple[object, object]]:
     """The actions that a player was offered against those that the rules list, where the log has them."""
     return {
         f"{player.player}.available_actions": (list(player.available_actions), list(due[player.player]))
@@ -410,7 +412,7 @@ def listed_actions(due: Mapping[Player, Sequence[str | int]], players: Sequence[
     }
 
 
-def grounding(player: RoomPlayer, *, slip: bool) -> Category:
+def grounding(player: CapturePlayer | EscapePlayer, *, slip: bool) -> Category:
     """Whether a player did what it meant."""
     evidence = f"meant {player.intended}, did {player.executed}" if slip else None
     return Category(player.player, "coordination_grounding", "slip" if slip else "as_intended", evidence)

@@ -5,85 +5,18 @@ What a line cannot do without is required; the rest may be missing. How lines ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 from msgspec import Meta, field
+from msgspec.msgpack import encode
 from pydantic import AfterValidator, Field
 
 from games.coordination.players import PLAYERS, Player, Read
 from ingest.reading.adapter_types import Record
 
 MOST_FACTS: Final = 1024
-"""Lines whose facts are stored, and what follows from them: games are full of the same positions."""
-
-
-class RoomPlayer(NamedTuple):
-    """The player's facts of a line of CollabCapture or CollabEscape, without its reply."""
-
-    player: Player
-    observation_text: str | None
-    available_actions: tuple[str | int, ...]
-    intended: str | None
-    executed: str
-    grounding_ok: bool | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CaptureFacts:
-    """What a line states of the game, without replies and policies."""
-
-    turn: int
-    rooms_before: Mapping[Literal["Alice", "Bob", "Thief"], int]
-    rooms_after: Mapping[Literal["Alice", "Bob", "Thief"], int]
-    doors_before: Mapping[Literal["1-2", "3-4"], bool]
-    doors_after: Mapping[Literal["1-2", "3-4"], bool]
-    players: tuple[RoomPlayer, RoomPlayer]
-    buttons_pressed: tuple[str, ...] | None
-    captured: bool
-    capture_kind: Literal["same_room", "swap"] | None
-    terminal: bool
-    turns_printed: int | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EscapeFacts:
-    """What a line states of the game, without replies and policies."""
-
-    rooms_before: Mapping[Literal["Alice", "Bob", "Adversary"], str]
-    rooms_after: Mapping[Literal["Alice", "Bob", "Adversary"], str]
-    generators_before: Mapping[Literal["room 1", "room 6"], int]
-    generators_after: Mapping[Literal["room 1", "room 6"], int]
-    generators_fixed: Mapping[str, bool] | None
-    players: tuple[RoomPlayer, RoomPlayer]
-    exit_gate_before: bool
-    exit_gate_after: bool
-    adversary_target: Player | None
-    adversary_choice: str
-    outcome: Literal["continue", "win", "loss", "turn_cap"]
-    terminal: bool
-
-
-@lru_cache(maxsize=MOST_FACTS)
-def capture_facts(values: tuple[Any, ...]) -> CaptureFacts:
-    """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
-    turn, rooms_before, rooms_after, doors_before, doors_after, players, *others = values
-    return CaptureFacts(turn, dict(rooms_before), dict(rooms_after), dict(doors_before), dict(doors_after), _two(players), *others)
-
-
-@lru_cache(maxsize=MOST_FACTS)
-def escape_facts(values: tuple[Any, ...]) -> EscapeFacts:
-    """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
-    rooms_before, rooms_after, counters_before, counters_after, fixed, players, *others = values
-    counters = dict(counters_before), dict(counters_after), None if fixed is None else dict(fixed)
-    return EscapeFacts(dict(rooms_before), dict(rooms_after), *counters, _two(players), *others)
-
-
-def _two(players: tuple[tuple[Any, ...], tuple[Any, ...]]) -> tuple[RoomPlayer, RoomPlayer]:
-    alice, bob = players
-    return RoomPlayer(*alice), RoomPlayer(*bob)
+"""Turns of games in rooms for which what follows from them is stored: games are full of the same positions."""
 
 
 _INT_32: Final = 2**31
@@ -145,6 +78,36 @@ def _both(acting: list[_Acting]) -> list[_Acting]:
     if [one.player for one in acting] != list(PLAYERS):
         raise ValueError(f"there must be one each of {', '.join(PLAYERS)}, in this order")
     return acting
+
+
+_NOT_OF_THE_GAME: Final = frozenset(
+    ("game", "episode", "scenario", "seed", "players", "policy", "style", "response", "calls", "read", "slips", "injected")
+)
+
+
+class _RoomStep(_Line, kw_only=True, eq=False, dict=True, gc=True):
+    """A turn of a game in rooms. Turns that state the same of the game are equal: replies, and who played, do not count.
+
+    So `lru_cache` works out once what follows from them.
+    """
+
+    turn: Number
+    players: list[Any]
+
+    def __post_init__(self) -> None:
+        """Look at what types do not say."""
+        _both(self.players)
+
+    @cached_property
+    def _facts(self) -> bytes:
+        records = (self, *self.players)
+        return encode([[getattr(one, name) for name in one.__struct_fields__ if name not in _NOT_OF_THE_GAME] for one in records])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _RoomStep) and type(self) is type(other) and self._facts == other._facts
+
+    def __hash__(self) -> int:
+        return hash(self._facts)
 
 
 _TWO: Final = Meta(min_length=2, max_length=2)
@@ -290,13 +253,8 @@ class CapturePlayer(Record, kw_only=True):
     slips: list[str] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
 
-    @property
-    def facts(self) -> tuple[Any, ...]:
-        """All but the reply and who played, as `RoomPlayer` has it."""
-        return (self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, self.grounding_ok)
 
-
-class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_step/1"):
+class CaptureStep(_RoomStep, kw_only=True, eq=False, tag="collab_capture_step/1"):
     """A turn of CollabCapture."""
 
     scenario: str
@@ -311,30 +269,6 @@ class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_s
     capture_kind: Literal["same_room", "swap"] | None = None
     turns_printed: Count | None = None
     """Of a console: what it prints at the end."""
-
-    def __post_init__(self) -> None:
-        """Look at what types do not say."""
-        _both(self.players)
-
-    @cached_property
-    def facts(self) -> CaptureFacts:
-        """The game's facts."""
-        alice, bob = self.players
-        return capture_facts(
-            (
-                self.turn,
-                tuple(self.rooms_before.items()),
-                tuple(self.rooms_after.items()),
-                tuple(self.doors_before.items()),
-                tuple(self.doors_after.items()),
-                (alice.facts, bob.facts),
-                None if self.buttons_pressed is None else tuple(self.buttons_pressed),
-                self.captured,
-                self.capture_kind,
-                self.terminal,
-                self.turns_printed,
-            )
-        )
 
 
 class EscapePlayer(Record, kw_only=True):
@@ -352,13 +286,8 @@ class EscapePlayer(Record, kw_only=True):
     slips: list[str] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
 
-    @property
-    def facts(self) -> tuple[Any, ...]:
-        """All but the reply and who played, as `RoomPlayer` has it."""
-        return (self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, None)
 
-
-class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_step/1"):
+class EscapeStep(_RoomStep, kw_only=True, eq=False, tag="collab_escape_step/1"):
     """A turn of CollabEscape."""
 
     seed: _Int | None = None
@@ -377,31 +306,6 @@ class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_ste
     adversary_choice: _Room
     players: Annotated[list[EscapePlayer], _TWO, AfterValidator(_both)]
     outcome: Literal["continue", "win", "loss", "turn_cap"]
-
-    def __post_init__(self) -> None:
-        """Look at what types do not say."""
-        _both(self.players)
-
-    @cached_property
-    def facts(self) -> EscapeFacts:
-        """The game's facts."""
-        alice, bob = self.players
-        return escape_facts(
-            (
-                tuple(self.rooms_before.items()),
-                tuple(self.rooms_after.items()),
-                tuple(self.generators_before.items()),
-                tuple(self.generators_after.items()),
-                None if self.generators_fixed is None else tuple(self.generators_fixed.items()),
-                (alice.facts, bob.facts),
-                self.exit_gate_before,
-                self.exit_gate_after,
-                self.adversary_target,
-                self.adversary_choice,
-                self.outcome,
-                self.terminal,
-            )
-        )
 
 
 Step = HanabiStep | KitchenStep | CaptureStep | EscapeStep
