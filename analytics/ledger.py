@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -34,60 +36,16 @@ class Claimed(NamedTuple):
     n: str
     """Column: units of analysis."""
     value: str
-    low: str = "low"
-    high: str = "high"
-    p: str = "p"
-    p_family: str = "p_holm"
-    is_ratio: bool = False
-    """Whether no effect is a value of 1."""
+    low: str
+    high: str
+    p: str
+    p_family: str
+    is_ratio: str
+    """`yes`: no effect is a value of 1."""
 
 
-_BY_TASK: Final = "Student's t, tasks left out in turn"
-_TEAMS: Final = "between {team_a} and {team_b}"
-CLAIMED: Final[Mapping[str, Claimed]] = {
-    "compare": Claimed(
-        f"difference of mean {{metric}} {_TEAMS}", "tasks like these of {benchmark}", "task",
-        "exact sign flips if paired, else permutation of tasks", "benchmark", "tasks", "difference",
-    ),
-    "effects": Claimed(
-        "slope of {outcome} on {predictor} in the same team and task", "{unit} of {benchmark}", "task",
-        "Student's t of a regression clustered by task", "benchmark", "tasks", "coefficient",
-    ),
-    "correlations": Claimed(
-        "correlation of {x} and {y}, {kind}", "{unit} of {benchmark}", "task", _BY_TASK,
-        "benchmark", "tasks", "pearson", "pearson_low", "pearson_high",
-    ),
-    "mediation": Claimed(
-        f"difference of {{metric}} {_TEAMS} through {{mediator}}", "tasks of {benchmark}", "task",
-        "bootstrap of tasks", "benchmark", "tasks", "indirect",
-    ),
-    "transitions": Claimed(
-        "share of {next} after {after} minus that in any order of the same game's turns, {team}",
-        "games of {benchmark}", "game", "Student's t, games left out in turn; binomial if rare", "benchmark", "games", "difference",
-        "difference_low", "difference_high",
-    ),
-    "survival": Claimed(
-        "hazard ratio of {event}, {team} to {reference}", "games of {benchmark}", "task",
-        "Cox regression clustered by task", "benchmark", "tasks", "hazard_ratio", is_ratio=True,
-    ),
-    "judged-effects": Claimed(
-        "slope of what {question} asks for on {predictor}", "units asked of {judge}",
-        "task", _BY_TASK, "rubric", "tasks", "effect",
-    ),
-    "calibration": Claimed(
-        "uncertainty about {question} that answers remove", "labelled units",
-        "game", "one-sided t of the ratio of squared errors", "rubric", "games", "skill", p="p_value", p_family="p_corrected",
-    ),
-    "drift": Claimed(
-        "change of the share of {answer} to {question} by {judge}, {compared}", "units of both jobs",
-        "game", "exact sign flips of games, or t over games", "rubric", "games", "difference", p_family="p_corrected",
-    ),
-    "self-preference": Claimed(
-        "score of {judge} for its own model's texts minus others', {question}",
-        "labelled units", "game", "t over games", "rubric", "own_games", "preference", "preference_low", "preference_high",
-        p_family="p_corrected",
-    ),
-}  # fmt: skip
+_LINES: Final = csv.DictReader((files("analytics") / "claims.csv").read_text(encoding="utf-8").splitlines())
+CLAIMED: Final[Mapping[str, Claimed]] = {line.pop("report"): Claimed(**line) for line in _LINES}
 """Report -> its claims."""
 
 
