@@ -155,38 +155,30 @@ asked as (
     group by all
 ),
 
-engine_answers as (
-    select episode_id, turn, agent, rubric || '.' || question as question, any_value(answer) as answer
+given as (
+    select
+        episode_id, turn, agent, rubric || '.' || question as question,
+        case judge when 'engine' then 'engine' else 'model' end as source,
+        any_value(answer) as answer, avg(score) as score
     from verdicts_latest
-    where status = 'answered' and judge = 'engine' and variant is null and turn is not null
+    where status = 'answered' and variant is null and turn is not null and (judge = 'engine' or score is not null)
     group by all
-),
-
-model_answers as (
-    select episode_id, turn, agent, rubric || '.' || question as question, avg(score) as score
-    from verdicts_latest
-    where status = 'answered' and judge <> 'engine' and variant is null and turn is not null and score is not null
-    group by all
-),
-
-people_answers as (
-    select episode_id, turn, agent, rubric || '.' || question as question, avg(score) as score
+    union all
+    select episode_id, turn, agent, rubric || '.' || question as question, 'people' as source, null as answer, avg(score) as score
     from labels
     where episode_id is not null and turn is not null and score is not null
         and not starts_with(source, 'planted') and not starts_with(annotator, 'llm:')
     group by all
 ),
 
-engine_maps as (
-    select episode_id, turn, agent, map_from_entries(list((question, answer) order by question)) as answers from engine_answers group by all
-),
-
-model_maps as (
-    select episode_id, turn, agent, map_from_entries(list((question, score) order by question)) as answers from model_answers group by all
-),
-
-people_maps as (
-    select episode_id, turn, agent, map_from_entries(list((question, score) order by question)) as answers from people_answers group by all
+answers as (
+    select
+        episode_id, turn, agent,
+        map_from_entries(list((question, answer) order by question) filter (source = 'engine')) as engine,
+        map_from_entries(list((question, score) order by question) filter (source = 'model')) as judged,
+        map_from_entries(list((question, score) order by question) filter (source = 'people')) as labelled
+    from given
+    group by all
 ),
 
 categories as (
@@ -219,9 +211,9 @@ select
     turn_costs.unit as cost_unit,
     turn_costs.lost,
     list_sort(list_distinct(coalesce(own_failures.names, []) || coalesce(team_failures.names, []))) as failures,
-    map_concat(coalesce(engine_team.answers, map()), coalesce(engine_own.answers, map())) as engine,
-    map_concat(coalesce(model_team.answers, map()), coalesce(model_own.answers, map())) as judged,
-    map_concat(coalesce(people_team.answers, map()), coalesce(people_own.answers, map())) as labelled,
+    map_concat(coalesce(of_team.engine, map()), coalesce(own.engine, map())) as engine,
+    map_concat(coalesce(of_team.judged, map()), coalesce(own.judged, map())) as judged,
+    map_concat(coalesce(of_team.labelled, map()), coalesce(own.labelled, map())) as labelled,
     asked.tokens_in, asked.tokens_out, asked.cost_usd
 from turns
 inner join games using (episode_id)
@@ -235,16 +227,6 @@ left join categories as own_failures
     on present.episode_id = own_failures.episode_id and present.turn = own_failures.turn and present.agent = own_failures.agent
 left join categories as team_failures
     on turns.episode_id = team_failures.episode_id and turns.turn = team_failures.turn and team_failures.agent is null
-left join engine_maps as engine_own
-    on present.episode_id = engine_own.episode_id and present.turn = engine_own.turn and present.agent = engine_own.agent
-left join engine_maps as engine_team
-    on turns.episode_id = engine_team.episode_id and turns.turn = engine_team.turn and engine_team.agent is null
-left join model_maps as model_own
-    on present.episode_id = model_own.episode_id and present.turn = model_own.turn and present.agent = model_own.agent
-left join model_maps as model_team
-    on turns.episode_id = model_team.episode_id and turns.turn = model_team.turn and model_team.agent is null
-left join people_maps as people_own
-    on present.episode_id = people_own.episode_id and present.turn = people_own.turn and present.agent = people_own.agent
-left join people_maps as people_team
-    on turns.episode_id = people_team.episode_id and turns.turn = people_team.turn and people_team.agent is null
+left join answers as own on present.episode_id = own.episode_id and present.turn = own.turn and present.agent = own.agent
+left join answers as of_team on turns.episode_id = of_team.episode_id and turns.turn = of_team.turn and of_team.agent is null
 left join asked on present.episode_id = asked.episode_id and present.turn = asked.turn and present.agent = asked.agent;

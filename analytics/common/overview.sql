@@ -346,12 +346,4 @@ left join scores using (team_key, turn);
 --   step  text  seeing: no agent could see it; saying: no message, or a wrong one; understanding: the message was misread; acting: the
 --     action was wrong; harness: the game program lost it; not_understood: the message could not be read; undecided: nothing can be proven
 create or replace view failure_steps as
-select link, step
-from (
-    values
-    ('not_seen', 'seeing'), ('conflict', 'seeing'), ('luck', 'seeing'), ('acted_alone', 'seeing'),
-    ('not_said', 'saying'), ('wrong_instruction', 'saying'), ('said_unclear', 'saying'), ('said_too_late', 'saying'),
-    ('not_heard', 'understanding'), ('misread', 'understanding'), ('needless_question', 'understanding'),
-    ('rule_forgotten', 'acting'), ('format', 'acting'), ('acted_wrong', 'acting'), ('idle', 'acting'),
-    ('verifier', 'harness'), ('harness', 'harness'), ('not_understood', 'not_understood'), ('undecided', 'undecided')
-) as steps (link, step);
+select * from rows_of('failure_steps.csv');

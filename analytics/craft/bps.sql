@@ -133,12 +133,6 @@ with units as (
     where judge is not null and cause is not null
 ),
 
-modes (unit, mode) as (
-    values
-    ('director turn', 'limited_search'), ('director turn', 'flawed_pragmatics'), ('director turn', 'inefficient_inference'),
-    ('director turn', 'none'), ('turn', 'messages'), ('turn', 'builder'), ('turn', 'followed')
-),
-
 targets as (
     select
         condition, model, builder, judge, unit, mode, structure_id,
@@ -147,7 +141,7 @@ targets as (
         count(*) filter (list_contains(possible, mode)) as could_be,
         count(*) as all_
     from units
-    inner join modes using (unit)
+    inner join rows_of('bps_modes.csv') using (unit)
     group by all
 )
 

@@ -98,23 +98,10 @@ numbers as (
     group by all
 ),
 
-paper_names as (
-    select *
-    from (values
-        ('correct', 'correct'),
-        ('engine_layer_error', 'engine-layer'),
-        ('engine_span_error', 'engine-span'),
-        ('engine_other_error', 'engine-other'),
-        ('wrong_position', 'wrong-position'),
-        ('wrong_block_color', 'wrong-color'),
-        ('wrong_span', 'wrong-span')
-    ) as names (category, taxonomy_paper)
-),
-
 categories as (
-    select failures.episode_id, failures.turn, failures.category, paper_names.taxonomy_paper
+    select failures.episode_id, failures.turn, failures.category, taxonomy_paper
     from failures
-    left join paper_names using (category)
+    left join rows_of('paper_names.csv') using (category)
     where failures.taxonomy = 'craft_published'
 ),
 

@@ -158,20 +158,8 @@ inner join limits on facts.episode_id = limits.episode_id;
 --   category  text  the category; no_error for steps of none
 --   total_steps  count  steps of the scope
 create or replace view einstein_errors as
-with categories (category, relevant_action_type) as (
-    values
-        ('format_following', null),
-        ('object_not_in_source_bin', 'move'),
-        ('source_bin_not_reachable', 'move'),
-        ('dest_bin_not_reachable', 'move'),
-        ('same_source_dest', 'move'),
-        ('redundant_sharing', 'share'),
-        ('no_share_after_seek', 'ask'),
-        ('wrong_share_after_seek', 'share'),
-        ('seek_known_object', 'ask'),
-        ('wrong_rule', 'move'),
-        ('wrong_guess', 'move'),
-        ('no_error', null)
+with categories as (
+    select category, nullif(relevant_action_type, '') as relevant_action_type from rows_of('error_categories.csv')
 ),
 
 scopes as (
