@@ -10,9 +10,10 @@ import csv
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class ReportColumn(NamedTuple):
@@ -50,6 +51,8 @@ def report_columns(report: str) -> list[ReportColumn]:
 
 def framed(report: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """The rows with the columns of a computed report, in their order; what a row lacks is null, what the report lacks is left out."""
+    import polars as pl
+
     kinds = {"text": pl.String(), "count": pl.Int64(), "number": pl.Float64(), "flag": pl.Boolean(), "time": pl.Datetime("us")}
     schema = {column.name: kinds[column.kind] for column in report_columns(report)}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")
