@@ -89,8 +89,9 @@ def measured(store: Store, request: EffectRequest, folder: Path, terms: Callable
     ingest_paths([job.path for trial in trials for jobs in trial.jobs.values() for job in jobs], again, workers=1, receipts=False)
     ensure_installed(again)
     files = {Path(path).resolve(): episode for path, episode in query(again, _FILES).rows()}
-    costs, found = costs_by_turn(again), []
+    costs, logged, found = costs_by_turn(again), costs_by_turn(store), []
     for trial in trials:
+        before = lost_since(logged.get(trial.episode, {}), trial.turn, request.turns)
         lost = {
             arm: [
                 lost_since(costs.get(files.get(job.path.resolve(), ""), {}), trial.turn, request.turns) for job in jobs[request.skipped :]
@@ -112,7 +113,7 @@ def measured(store: Store, request: EffectRequest, folder: Path, terms: Callable
                 _words(trial, agent, request),
                 request.repeats - request.skipped,
             )
-            found.append(Effect(*about, **numbers))  # type: ignore[arg-type]
+            found.append(Effect(*about, **numbers, back=before - (numbers["lost"] or 0.0) + (numbers["effect"] or 0.0)))  # type: ignore[arg-type]
     return found
 
 

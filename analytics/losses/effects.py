@@ -60,6 +60,9 @@ class Effect(NamedTuple):
     """The agent's share of what all replacements together gain, averaged over the orders in which they can be made; None: not asked for."""
     shapley_low: float | None
     shapley_high: float | None
+    back: float | None = None
+    """What `--mend` calls came back: what the logged game lost from the turn on, less the mean of the arm with the replacement. Unlike the
+    effect it counts what the chosen turn lost by bad luck, and that others reply anew."""
 
     @property
     def sign(self) -> int:
@@ -127,7 +130,8 @@ def _ends(gains: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
     return (None, None) if ends is None else (float(ends.low), float(ends.high))
 
 
-EFFECTS_SUMMARY: Final = ("benchmark", "link", "turns", "with_effect", "blamed_is_largest", "no_effect", "harm", "unblamed_gain")
+_MEANS: Final = ("price", "back", "effect")
+EFFECTS_SUMMARY: Final = ("benchmark", "link", "turns", "with_effect", *_MEANS, "blamed_is_largest", "no_effect", "harm", "unblamed_gain")
 _SHARES: Final = ("blamed_is_largest", "no_effect", "harm", "unblamed_gain")
 
 
@@ -138,6 +142,8 @@ def effects_report(found: Sequence[Effect]) -> pl.DataFrame:
 
     - benchmark; link: the failure point that most of the turn was blamed to, null where no agent was blamed.
     - turns: turns that were played again, each of another game; with_effect: those in which some agent's replacement has a shown effect.
+    - price, back, effect: of blamed agents, means of what they were blamed with, of what the replacement gains on the logged game (as
+      `--mend` has it), and on the unchanged arm.
     - blamed_is_largest: of those with an effect in which an agent was blamed, share in which the agent with the highest price has the
       largest effect, ties included.
     - no_effect: of blamed agents, share whose effect is not shown; harm: share whose replacement makes it worse.
@@ -153,7 +159,7 @@ def effects_report(found: Sequence[Effect]) -> pl.DataFrame:
         rows.append(_row(benchmark, ALL, list(turns.values())))
         links = {key: max(agents, key=lambda one: one.price).link for key, agents in turns.items()}
         rows += [_row(benchmark, link, [turns[key] for key in turns if links[key] == link]) for link in sorted({*links.values()}, key=str)]
-    numbers = [f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high")]
+    numbers = [*_MEANS, *(f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high"))]
     counts = ["turns", "with_effect", *(f"{name}_n" for name in _SHARES)]
     schema = dict.fromkeys(("benchmark", "link"), pl.String()) | dict.fromkeys(counts, pl.Int64()) | dict.fromkeys(numbers, pl.Float64())
     return pl.DataFrame(rows, schema=schema)
@@ -165,6 +171,9 @@ def _row(benchmark: str, link: str | None, turns: Sequence[Sequence[Effect]]) ->
     blamed = [one for agents in turns for one in agents if one.price > _NOTHING]
     others = [one for agents in turns for one in agents if one.price <= _NOTHING]
     row: dict[str, Any] = {"benchmark": benchmark, "link": link, "turns": len(turns), "with_effect": len(shown)}
+    for name in _MEANS:
+        values = [value for one in blamed if (value := getattr(one, name)) is not None]
+        row[name] = sum(values) / len(values) if values else None
     for name, hits, n in (
         ("blamed_is_largest", sum(_agrees(agents) for agents in compared), len(compared)),
         ("no_effect", sum(one.sign == 0 for one in blamed), len(blamed)),

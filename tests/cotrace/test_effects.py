@@ -52,6 +52,7 @@ def test_the_planted_player_has_the_effect_and_its_sign(planted: Store, tmp_path
     assert gains
     assert all(row["agent"] == faulty[row["episode_id"]] and float(row["price"]) > 0 for row in gains)
     assert all(float(row["effect"]) == 0 for row in rows if row["agent"] != faulty[row["episode_id"]])
+    assert all(float(row["back"]) == float(row["effect"]) for row in gains)  # scripts that draw nothing lose again what they lost
 
 
 def test_texts_are_replaced_for_players_that_read_them(planted: Store, tmp_path: Path) -> None:
@@ -128,6 +129,7 @@ def test_the_report_tells_where_price_and_effect_disagree() -> None:
     ("words", "said"),
     [
         (("--say", "A=x"), "leave out --say"),
+        (("--mend", "3"), "leave out --mend"),
         (("--instead", "silent"), "no turn can be played again"),
         (("--where", "task_id = 'none'"), "no turn can be played again"),
     ],

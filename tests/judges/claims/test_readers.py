@@ -193,6 +193,29 @@ def test_claims_are_shown_and_counted_by_reader(read_store: Store, tmp_path: Pat
         assert "answers at once" in early.stderr
 
 
+def test_recorded_answers_to_an_older_prompt_are_readings_of_the_same_text(read_store: Store, tmp_path: Path) -> None:
+    """By who speaks and what is written, whatever else was asked; the reader that has them asks no model, and knows no other text."""
+    store = Store(tmp_path / "copy.duckdb")
+    store.path.write_bytes(read_store.path.read_bytes())
+    reader, requests, replies = ("--reader", "llm-only:recorded/strong", "--store", store.path), tmp_path / "requests", tmp_path / "replies"
+    assert command("claims", *reader, "--where", "turn = 1", "--record", requests).exit_code == 0
+    prompts = [orjson.loads(line)["messages"][-1]["content"] for line in requests.read_bytes().splitlines()]
+    first, text = prompts[0].partition(". ")[0], prompts[0].partition("[BEGIN")[2].partition("[END")[0]
+    older = f"{first}. Older frame.\n\n[BEGIN{text}[END text 0]\n\nSay what it claims."
+    another = older.replace(first, first.replace("public message", "private message"))
+    lines = [
+        {"user": another, "reading": {"claims": [], "not_understood": []}},
+        {"user": older, "reading": {"claims": [], "not_understood": []}},
+    ]
+    replies.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    taken = command("claims", *reader, "--where", "turn = 1", "--replies", replies)
+    same = sum(prompt.partition("[BEGIN")[2].partition("\n")[2].partition("[END")[0] == text.partition("\n")[2] for prompt in prompts)
+    assert f"read by recorded/strong: {same} of" in taken.stderr
+    assert "no reading of them" in taken.stderr
+    judged = command("judge", "--rubric", "mind_modeling", "--judge", "engine", *reader, "--where", "turn = 1")
+    assert judged.exit_code == 0, judged.stderr
+
+
 @pytest.mark.long
 def test_the_report_finds_how_well_a_reader_of_known_quality_reads(logs: Path, tmp_path: Path) -> None:
     """A model that leaves out a tenth of the claims and mistakes a field of a fifth: the report says so; with the rules it is safe."""
