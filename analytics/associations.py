@@ -290,7 +290,8 @@ def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
         between = shared | {"kind": "between teams", "n": len(means), "is_seldom": False}
         yield from _measured(between, a, b, codes(means["team_name"]), {})
     if len(held) < len(rows) - _FEWEST:
-        yield from _measured(shared | {"kind": "partial"}, first, second, clusters, held)
+        groups = codes(rows["team_name"]) if teams else None
+        yield from _measured(shared | {"kind": "partial"}, first, second, clusters, held, groups=groups)
 
 
 def _measured(  # noqa: PLR0913

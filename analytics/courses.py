@@ -190,9 +190,10 @@ def _log_rank(times: Times) -> float | None:
 def hazard_ratio(times: Times, team: str) -> tuple[float, float, float, float] | None:
     """How many times as often per turn `team` has the event as the other, its ends and p; None below five games or tasks.
 
-    Cox's partial likelihood with Efron's ties, clustered by task, with Student's t. Its tails are too light for few tasks, so p is at least
-    that of flipping the signs of what each task adds to the log-rank score: exact where both played each task. None, too, where less than
-    five tasks tell, by Kish's count of these parts: coverage of the interval was .69 then (all but a few games completed at one turn).
+    Cox's partial likelihood with Efron's ties; the variance is clustered by task, times tasks over tasks - 1, with Student's t. The tails
+    of t are too light for few tasks, so p is at least that of flipping the signs of what each task adds to the log-rank score: exact where
+    both played each task. None, too, where less than five tasks tell, by Kish's count of these parts: coverage of the interval was .69 then
+    (all but a few games completed at one turn).
     """
     from scipy import stats
     from statsmodels.duration.hazard_regression import PHReg
@@ -204,7 +205,7 @@ def hazard_ratio(times: Times, team: str) -> tuple[float, float, float, float] |
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = PHReg(times.turns, other[:, None], status=times.occurred.astype(int), ties="efron").fit(groups=times.task)
-    value, error = float(fitted.params[0]), float(fitted.bse[0])
+    value, error = float(fitted.params[0]), float(fitted.bse[0]) * (tasks / (tasks - 1)) ** 0.5
     if not np.isfinite([value, error]).all() or error <= 0 or abs(value) > np.log(_SEPARATED):
         return None
     scores = _log_rank_scores(times, other)

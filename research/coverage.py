@@ -27,7 +27,6 @@ from analytics.estimates.rates import (
     labels_needed,
     prediction_powered,
     rogan_gladen,
-    rogan_gladen_known,
     variance_parts,
 )
 from analytics.statistics.few_games import all_kinds
@@ -63,7 +62,6 @@ METHODS: Final[dict[str, Callable[[Data, Judged], Corrected]]] = {
     "rate": lambda data, _: prediction_powered(data.units, data.labelled),
     "difference of two teams' rates": lambda data, world: _of_equal_teams(prediction_powered(data.units, data.labelled), world.rate),
     "rogan_gladen": lambda data, _: rogan_gladen(data.units, data.errors),
-    "rogan_gladen, error rates known": lambda data, world: rogan_gladen_known(data.units, world.accuracy, world.accuracy),
 }
 
 

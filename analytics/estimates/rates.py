@@ -211,35 +211,13 @@ def _squares(influence: Floats) -> Floats:
     return found
 
 
-def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> Corrected:
-    """(judged rate + specificity - 1) / (sensitivity + specificity - 1), for error rates that are known.
-
-    Rogan and Gladen (1978), American Journal of Epidemiology 107. NaN below two games.
-
-    Raises:
-        UsageError: the judge answers yes no more often where it should than where it should not: its answers carry nothing to correct.
-    """
-    informed = sensitivity + specificity - 1
-    if informed <= 0:
-        raise UsageError(
-            f"sensitivity {sensitivity:g} and specificity {specificity:g} add up to 1 or less: such a judge cannot be corrected"
-        )
-    total = _positive(_sum(units.sizes))
-    judged = _sum(units.scores) / total
-    rate = ((judged + specificity - 1) / informed)[..., 0]
-    noise = _noise(rate, sensitivity, specificity) / total[..., 0]
-    variance = _squares((units.scores - judged * units.sizes) / _positive(total - units.sizes))
-    rate = np.where(np.isnan(variance), np.nan, rate)
-    variance, noise = variance / informed**2, noise / informed**2
-    return _score_interval(rate, _of_units(units, variance, _of_judge(rate, units, variance, noise), units.sizes))
-
-
 def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
-    """Rogan and Gladen's correction with error rates estimated from labels, whose own uncertainty is in the interval.
+    """(judged rate + specificity - 1) / (sensitivity + specificity - 1), error rates by labels, whose uncertainty is in the interval.
 
-    The variance is the delta method's over games. The error rates must be the same where they are used as where they were estimated, so
-    labels of other models may serve: that is an assumption of its own. Conservative where fewer than ten labels have one of the truths, and
-    where the judge is little better than chance (docs/dev/coverage.md); NaN below five, and where the judge's answers carry nothing.
+    Rogan and Gladen (1978), American Journal of Epidemiology 107. The variance is the delta method's over games. The error rates must be
+    the same where they are used as where they were estimated, so labels of other models may serve: that is an assumption of its own.
+    Conservative where fewer than ten labels have one of the truths, and where the judge is little better than chance
+    (docs/dev/coverage.md); NaN below five, and where the judge's answers carry nothing.
     """
     total, yes, no = _positive(_sum(units.sizes)), _sum(errors.yes) + 2 * _PSEUDO_FOUND, _sum(errors.no) + 2 * _PSEUDO_FOUND
     judged = _sum(units.scores) / total
@@ -314,7 +292,7 @@ def _variance(influence: Floats) -> Floats:
     return variance
 
 
-def _noise(rate: Floats, sensitivity: Floats | float, specificity: Floats | float) -> Floats:
+def _noise(rate: Floats, sensitivity: Floats, specificity: Floats) -> Floats:
     """Variance of one answer of the judge about its own mean, where the truth is given."""
     share = np.clip(rate, 0, 1)
     noise: Floats = share * sensitivity * (1 - sensitivity) + (1 - share) * specificity * (1 - specificity)

@@ -18,7 +18,6 @@ from analytics.estimates.rates import (
     labels_needed,
     prediction_powered,
     rogan_gladen,
-    rogan_gladen_known,
     variance_parts,
 )
 from research.coverage import METHODS, rate_coverage
@@ -107,18 +106,11 @@ def test_a_judge_that_guesses_is_not_worse_than_labels_alone(labels: int) -> Non
     for accuracy in (0.5, 0.9):
         data = judged_games(Judged(60, labels, by_game=False, clustering=0.1, rate=0.4, accuracy=accuracy), 300, np.random.default_rng(5))
         both = prediction_powered(data.units, data.labelled)
-        alone = rogan_gladen_known(Units(data.labelled.labels, data.labelled.sizes), 1, 1)
+        nothing = np.zeros_like(data.units.scores)
+        alone = prediction_powered(Units(nothing, data.units.sizes), data.labelled._replace(scores=nothing))
         halves[accuracy] = float((both.high - both.low).mean() / (alone.high - alone.low).mean())
     assert halves[0.5] == pytest.approx(1, abs=0.02)
     assert halves[0.9] < 0.85
-
-
-@pytest.mark.parametrize("name", [name for name, scene in SCENES.items() if scene.sensitivity > 0])
-def test_rogan_gladen_intervals_cover_with_known_error_rates(name: str) -> None:
-    """With the true error rates no label is needed."""
-    scene = SCENES[name]
-    found = rogan_gladen_known(drawn(scene, seed=11).units, scene.sensitivity, scene.specificity)
-    assert 0.93 <= coverage(found, scene.rate) <= (0.98 if name in {"small, rare, poor judge", "small, nearly always"} else 0.97)
 
 
 @pytest.mark.parametrize("name", ["small, common", "large, common", "large, rare", "large, strongly clustered", "one label a game"])
@@ -166,7 +158,6 @@ def test_intervals_do_not_break_down_in_extreme_worlds(world: Judged, least: flo
 
 CLUSTERED = {
     "rogan_gladen": Judged(5, 300, by_game=True, clustering=0.0, rate=0.5, accuracy=0.7, error_clustering=0.2),
-    "rogan_gladen, error rates known": Judged(10, 300, by_game=False, clustering=0.3, rate=0.5, accuracy=0.55, error_clustering=0.2),
     "rate": Judged(10, 100, by_game=False, clustering=0.1, rate=0.3, accuracy=0.85, unequal=True, error_clustering=0.2),
 }
 
@@ -200,14 +191,13 @@ def test_by_hand() -> None:
 
     Labels say yes to 1 and 0 of two. Where the judge says so to 1 and 1, the influences of the games are (1/8, -1/8) on the labels, 0 on
     the labelled scores and (-1/20, 1/20) on all, so its weight would be 2.5 and is 1: 0.6 - 1/4. Where it says so to 0 and 1, against the
-    labels, its weight would be negative and is 0: the labels alone. Known error rates 0.9 and 0.8: (0.6 + 0.8 - 1) / 0.7.
+    labels, its weight would be negative and is 0: the labels alone.
     """
     units = Units(np.array([5.0, 7.0]), np.array([10.0, 10.0]))
     labels, both = np.array([1.0, 0.0]), np.array([2.0, 2.0])
     assert prediction_powered(units, Labelled(labels, np.array([1.0, 1.0]), both)).rate == pytest.approx(0.6 - 1 / 4)
     assert prediction_powered(units, Labelled(labels, np.array([0.0, 1.0]), both)).rate == pytest.approx(1 / 4)
     assert judge_weight(units, Labelled(labels, labels, both)) == pytest.approx((1 / 8) / (1 / 8 + 1 / 20))
-    assert rogan_gladen_known(units, 0.9, 0.8).rate == pytest.approx(4 / 7)
 
 
 def test_labels_of_one_game_give_no_interval() -> None:
@@ -223,12 +213,6 @@ def test_error_rates_are_not_estimated_from_a_handful() -> None:
     units = Units(2 * games, 10 * games)
     assert np.isnan(rogan_gladen(units, ErrorCounts(games, games, 5 * games, 4 * games)).rate)
     assert not np.isnan(rogan_gladen(units, ErrorCounts(2 * games, 2 * games, 5 * games, 4 * games)).rate)
-
-
-def test_a_judge_without_information_is_refused() -> None:
-    """Sensitivity and specificity that add up to one cannot be divided by."""
-    with pytest.raises(UsageError, match="cannot be corrected"):
-        rogan_gladen_known(Units(np.array([1.0, 2.0]), np.array([4.0, 4.0])), 0.3, 0.7)
 
 
 @pytest.mark.parametrize("half_width", [0.05, 0.1])

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from analytics.courses import PROGRESS, Turns, against_any_order, survival, survival_curves, transitions
+from analytics.courses import PROGRESS, Times, Turns, against_any_order, hazard_ratio, survival, survival_curves, transitions
 from analytics.statistics.shifts import share_difference
 from tests.analytics.little_games import Game, Move, Step, store_with
 
@@ -192,3 +192,21 @@ def test_one_team_under_two_conditions_is_told_apart(tmp_path: Path) -> None:
     assert sorted(about) == ["first refused action, unknown under asked", "first refused action, unknown under told"]
     teams = {row["advice"].partition(": ")[0] for row in transitions(store).to_dicts()}
     assert teams == {"all teams", "unknown under asked", "unknown under told"}
+
+
+@pytest.mark.parametrize(("ends", "occurred"), [([5.0], 24), ([5.0], 23), ([5.0, 5.0, 3.0], 24)])
+def test_where_hardly_a_task_tells_no_ratio_is_given(ends: list[float], occurred: int) -> None:
+    """All end at one turn, or all but a few: intervals were without a width, or had a coverage of .69."""
+    turns = np.array((ends * 24)[:24]) if len(ends) == 1 else np.array([5.0] * 22 + ends[1:])
+    times = Times(turns, np.arange(24) < occurred, ["a"] * 12 + ["b"] * 12, np.tile(np.arange(12), 2))
+    assert hazard_ratio(times, "b") is None
+
+
+def test_the_chance_of_a_ratio_is_not_below_that_of_signs_by_task() -> None:
+    """Six tasks that each team played: the least p of any exact test is 1 in 32, and Student's was far below."""
+    first = np.array([2.0, 3, 4, 5, 6, 7])
+    times = Times(np.concatenate([first, first + 1]), np.ones(12, dtype=bool), ["a"] * 6 + ["b"] * 6, np.tile(np.arange(6), 2))
+    found = hazard_ratio(times, "b")
+    assert found is not None
+    assert found[0] < 1
+    assert found[3] >= 1 / 32
