@@ -484,7 +484,7 @@ class Bench:
         few = ("--candidates", "2", "--demonstrations", "1", "--max-tokens", "200", "--out", str(self._folder / "better.yaml"))
         store, logs = self._folder / "labelled.duckdb", self._folder / "labelled"
         if not store.exists():
-            personas = ("--persona", "clear", "--persona", "vague", "--structures", "6", "--turns", "2")
+            personas = ("--persona", "clear", "--persona", "vague", "--structures", "10", "--turns", "2")
             self._cotrace("play", "craft", *personas, "--out", str(logs))
             self._cotrace("ingest", str(logs), store=store)
         printed = self._cotrace(*self._asked(*arguments, *few), store=store, timeout_s=3 * self._step_s)
