@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 from tenacity import RetryCallState, wait_random_exponential
 
+from schemas.chat.messages import ErrorCameError, UnreadableError
 from schemas.common.errors import CotraceError
 from schemas.common.packages import packaged_yaml
 from schemas.common.secrets import strike
@@ -156,15 +157,12 @@ def behind(error: BaseException) -> BaseException:
         if isinstance(found, Fault | CotraceError | RefusedError | Unusable | BudgetSpentError):
             return found
         found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+    if isinstance(error, UnreadableError):
+        return of_error(error.error) if isinstance(error, ErrorCameError) else Fault(str(error), came=True)
     if isinstance(error, ValueError | RecursionError) or (isinstance(error, ODD_TYPES) and _module(error) in _CLIENTS):
         reason = f"the reply is not a chat completion ({excerpt(strike(str(error)), _LONGEST_REASON)})"
         return Fault(reason, came=True)
-    if type(error).__module__.partition(".")[0] in _CLIENTS:
-        try:
-            return classify(error)
-        except HopelessError as hopeless:
-            return hopeless
-    return error
+    return classify(error) if type(error).__module__.partition(".")[0] in _CLIENTS else error
 
 
 ODD_TYPES: Final = (AttributeError, LookupError, TypeError, ValueError)
@@ -192,12 +190,8 @@ def refused_field(reason: str) -> str | None:
     return first if first in _WORDS["forms"] or first == "tool_choice" or _UNKNOWN.search(reason) else None
 
 
-def classify(error: BaseException) -> Fault:
-    """The fault behind an exception of a provider's client, by what all of them have: a status, a response with headers.
-
-    Raises:
-        HopelessError: no request of this run can succeed.
-    """
+def classify(error: BaseException) -> Fault | HopelessError:
+    """The fault behind an exception of a provider's client, by what all of them have: a status, a response with headers."""
     status = _status(error)
     reason = f"{type(error).__name__}: {excerpt(strike(str(error)), _LONGEST_REASON)}"
     if status is None:
@@ -213,15 +207,14 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         HopelessError: no request of this run can succeed.
     """
     text = body.decode("utf-8", "replace")
-    return _of_status(status, headers, excerpt(_message(_error_in(text)), _LONGEST_REASON), text)
+    found = _of_status(status, headers, excerpt(_message(_error_in(text)), _LONGEST_REASON), text)
+    if isinstance(found, HopelessError):
+        raise found
+    return found
 
 
-def of_error(error: Any) -> Fault:
-    """The fault behind an error that came in place of a reply, with HTTP's status of success; gateways put the status into it.
-
-    Raises:
-        HopelessError: no request of this run can succeed.
-    """
+def of_error(error: Any) -> Fault | HopelessError:
+    """The fault behind an error that came in place of a reply, with HTTP's status of success; gateways put the status into it."""
     reason = excerpt(_message(error), _LONGEST_REASON)
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and code in _FAILURES:
@@ -245,15 +238,15 @@ def _message(error: Any) -> str:
     return str(error.get("message", error) if isinstance(error, dict) else error)
 
 
-def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault:
+def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault | HopelessError:
     if status in _WORDS["hopeless"] and not (status == _FORBIDDEN and any(sign in text for sign in _WORDS["flagged"])):
-        raise HopelessError(
+        return HopelessError(
             f"{_WORDS['hopeless'][status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}"
         )
     if any(sign in text for sign in _WORDS["no_key"]):
-        raise HopelessError(f"{_WORDS['hopeless'][401]} (HTTP {status}): check the key's environment variable; {reason}")
+        return HopelessError(f"{_WORDS['hopeless'][401]} (HTTP {status}): check the key's environment variable; {reason}")
     if status == _NO_MONEY_LEFT or any(sign in text for sign in _WORDS["no_money"]):
-        raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
+        return HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     error = _error_in(text)
     if _is_too_large(status, error):
         fix = _FIX_TOO_LARGE_FOR_A_MINUTE if _is_larger_than_a_minute(status, error) else _FIX_TOO_LARGE

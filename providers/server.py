@@ -31,7 +31,6 @@ from providers.faults import (
     TooLarge,
     Unusable,
     behind,
-    of_error,
     refused_field,
     wait_after,
 )
@@ -40,7 +39,7 @@ from providers.pacing import Crowd, Gate, Health, MinuteLimit
 from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings, provider_of
 from schemas.chat.answers import Answer
-from schemas.chat.messages import NO_TOKENS, Completion, ErrorCameError, Message, Tokens, UnreadableError
+from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError
 from schemas.common.secrets import strike
 from schemas.common.text import excerpt
 
@@ -345,7 +344,7 @@ class _Call:
         """After a reply that is not an answer: whether instructor asks again, or the client is called in another mode."""
         self._written: str | None = None
         self._reserved: float | None = None
-        self._broken: Exception | None = None
+        self._broken: BaseException | None = None
         """Why what came is not a reply."""
 
     async def run(self) -> None:
@@ -434,12 +433,13 @@ class _Call:
         try:
             completion = self.server.client.completion(response)
         except (UnreadableError, *ODD_TYPES) as error:
-            self._broken = _broken(error)
+            odd = f"the reply does not have the form of its protocol ({excerpt(strike(str(error)))})"
+            self._broken = behind(error if isinstance(error, UnreadableError) else UnreadableError(odd))
             self.failed(self._broken)
         else:
             self.server.came(self, completion)
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, error: BaseException) -> None:
         """The client gave no reply: a hook of instructor. The wire counts its own faults."""
         cause = behind(error)
         if isinstance(cause, Fault) and not cause.counted:
@@ -528,18 +528,6 @@ class _Call:
         if self._reserved is not None:
             self.server.budget.settle(self._reserved, self._reserved if cost is None else cost)
             self._reserved = None
-
-
-def _broken(error: Exception) -> Exception:
-    """The fault behind a reply that cannot be read."""
-    if isinstance(error, ODD_TYPES):
-        return Fault(f"the reply does not have the form of its protocol ({excerpt(strike(str(error)))})", came=True)
-    if not isinstance(error, ErrorCameError):
-        return Fault(str(error), came=True)
-    try:
-        return of_error(error.error)
-    except HopelessError as hopeless:
-        return hopeless
 
 
 def _bytes(message: Message) -> int:
