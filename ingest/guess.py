@@ -9,8 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ingest.adapters import LAST_FORMAT, recognise, recognise_by_keys
+from ingest.adapters import LAST_FORMAT, recognise
 from ingest.conversation.messages import text_of
+from ingest.files.worker import by_contents
 from ingest.foreign.chat_lines import read_mapped, rows_of
 from ingest.foreign.mapping_file import ChatMapping, ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.reading.adapter_types import Place, Reading
@@ -125,14 +126,15 @@ def guess(path: Path) -> Guess:
     except BadInputError as error:
         raise UsageError(f"{path}: {error.reason}") from error
     place = Place(path=str(path.absolute()), file=path.name, source_id="guess")
-    known = recognise(data[: 1 << 16]) or recognise_by_keys(data)
+    found, inner = by_contents(data)
+    known = found or recognise(data[: 1 << 16])
     if known is not None:
-        known = recognise_by_keys(data) or known
         try:
-            reading = known.read(data, place)
+            reading = known.read(data if inner is None else inner, place)
         except BadInputError:
             reading = Reading()
-        if reading.episodes and (known.FORMAT != LAST_FORMAT or reading.messages > reading.empty):
+        is_whole = not reading.rejects and reading.messages > reading.empty
+        if reading.episodes and (known.FORMAT != LAST_FORMAT or is_whole):
             return Guess(known.FORMAT, None, {}, reading, receipts(data, reading, "guess", place.path))
     mapping, held = _mapping(data, path)
     reading = read_mapped(data, place, mapping)

@@ -17,7 +17,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from ingest.reading.adapter_types import Reading
-from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads
+from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 from schemas.records import Action, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
@@ -298,12 +298,8 @@ def _canonical(given: Any) -> str:
 
 def _parsed(text: str) -> Any:
     """What JSON text holds; None where it is none, or no object and no list."""
-    if text.lstrip()[:1] not in {"{", "["}:
-        return None
-    try:
-        return loads(text.encode(errors="replace"))
-    except BadInputError:
-        return None
+    found = parsed(text)
+    return None if found is text else found
 
 
 def _is_tuple(value: Any) -> bool:
@@ -419,7 +415,7 @@ class _Stored:
         if inner is not None and all(self.has(one) for one in _texts(inner)):
             return True
         self._searched += 1
-        if self._searched > _SEARCHED:
+        if self._searched > _SEARCHED or len(text.split()) < _PROSE_WORDS:  # "yes" is a part of some other message, most likely
             return False
         if self._all is None:
             self._all = "\n".join(self._lines)

@@ -216,11 +216,15 @@ def _remarks(read: Reader, game: Transcript, facts: GameFacts) -> Iterator[_Rema
     """People's blame, failures by rules, verdicts, labels, notes, in this order."""
     for agent, turn in facts.blamed:
         yield _Remark(turn, agent, _pill(f"People say that {agent}'s mistake here decided the game", "bad"), is_bad=True)
+    verdicts = verdicts_of(read, game.episode_id)
+    objected = {(one["turn"], one["agent"], one["question"]) for one in verdicts if one["objects"]}
     for one in facts.turns:
         for failure in one.failures:
+            if (one.turn, failure["agent"], failure["category"]) in objected:  # the verdict stands below, with its judge
+                continue
             shown = _pill(f"✕ {in_words(failure['category'])}", "bad", failure["evidence"] or failure["meaning"])
             yield _Remark(one.turn, failure["agent"], shown, is_bad=True)
-    for verdict in verdicts_of(read, game.episode_id):
+    for verdict in verdicts:
         is_bad = verdict["objects"]
         text = f"{'✕ ' if is_bad else ''}{in_words(verdict['question'])}: {verdict['answer'] or verdict['status']}"
         why = f"{verdict['ask']} {verdict['reason'] or ''} ({verdict['rubric']}, {verdict['judge']})"

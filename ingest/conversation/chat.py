@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.messages import CalledTool, MessageParts, called_tool, chat_messages, keys_with_content, parts_of
+from ingest.conversation.messages import MessageParts, called_tool, calls_of, chat_messages, keys_with_content, parts_of
 from ingest.conversation.rows import UNKNOWN_MODEL, LoggedMessage, ModelCall, ToolUse
 from ingest.conversation.usage import Usage, inner_message, usage_of
 from ingest.reading.text import dumps
@@ -183,7 +183,7 @@ def _error(raw: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 def _logged(index: int, message: ParsedMessage, agent: str, found: MessageParts, outcomes: _Outcomes) -> LoggedMessage:
     raw = message.raw
-    calls = [*found.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
+    calls = calls_of(raw)
     if isinstance(raw.get("function_call"), Mapping):
         calls.append(called_tool(raw["function_call"]))
     thoughts = dict.fromkeys([found.thought, *_apart(raw)])
@@ -362,13 +362,9 @@ class _Thread:
 def _words(raw: Raw) -> str:
     """What makes two messages the same; thoughts are cut out of some requests."""
     parts = parts_of(raw.get("content"))
-    used = [[call.use.name, call.use.arguments, call.id] for call in _all_calls(raw)]
+    used = [[call.use.name, call.use.arguments, call.id] for call in calls_of(raw)]
     return dumps([raw.get("role"), parts.text.strip(), used, raw.get("tool_call_id"), sorted(parts.results)])
 
 
 def _calls_without_ids(raw: Raw) -> str:
-    return dumps([[call.use.name, call.use.arguments] for call in _all_calls(raw)])
-
-
-def _all_calls(raw: Raw) -> list[CalledTool]:
-    return [*parts_of(raw.get("content")).tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
+    return dumps([[call.use.name, call.use.arguments] for call in calls_of(raw)])

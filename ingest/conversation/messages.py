@@ -271,6 +271,11 @@ def called_tool(call: Mapping[str, Any]) -> CalledTool:
     return CalledTool(None if called is None else str(called), use)
 
 
+def calls_of(raw: Mapping[str, Any]) -> list[CalledTool]:
+    """The tools that a message calls, in its content and next to it."""
+    return [*parts_of(raw.get("content")).tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
+
+
 def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
     """An object, and the text as it was written where it is none."""
     if isinstance(given, Mapping):

@@ -370,6 +370,12 @@ def number(value: Any) -> float | None:
     return read if math.isfinite(read) else None
 
 
+def whole_number(value: Any) -> int | None:
+    """A whole number; None for anything else."""
+    found = number(value)
+    return int(found) if found is not None and found.is_integer() else None
+
+
 def numbers(scores: Mapping[str, Any]) -> dict[str, float]:
     """Name of the score, with the key of an object after a point -> its number; values that are no numbers are left out."""
     return {name: found for scorer, value in scores.items() for name, found in _flat(scorer, value)}

@@ -382,18 +382,18 @@ def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Readin
         reader = _reader(found, _readable(head), forced)
         if reader is None and found.size <= MOST_BYTES:
             whole = _readable(head + file.read())
-            reader, inner = _by_contents(whole)
+            reader, inner = by_contents(whole)
             reader = reader if forced is None or reader is forced else None
             file.seek(len(head))
         if reader is None or found.size > MOST_BYTES:
             return _unread(job, head, reader), Reading()
         data = head + file.read()
     if forced is None and inner is None and reader.FORMAT == LAST_FORMAT:
-        other, inner = _by_contents(_readable(data))
+        other, inner = by_contents(_readable(data))
         reader = other or reader
     result, reading = _decoded(job, data, reader, inner)
     if forced is None and inner is None and result.rejects and not reading.episodes:  # the beginning looked like another format
-        other, inner = _by_contents(_readable(data))
+        other, inner = by_contents(_readable(data))
         if other is not None and (inner is not None or other is not reader):
             return _decoded(job, data, other, inner)
     return result, reading
@@ -419,7 +419,7 @@ def _unpacked(data: bytes) -> bytes | None:
     return found
 
 
-def _by_contents(data: bytes) -> tuple[Adapter | None, bytes | None]:
+def by_contents(data: bytes) -> tuple[Adapter | None, bytes | None]:
     """The reader of a JSON file by its keys, by those of a part of it, which is given too, or by messages that it holds somewhere."""
     known = recognise_by_keys(data)
     if (known is None or known.FORMAT == LAST_FORMAT) and (found := _within(data)) is not None:
@@ -450,9 +450,10 @@ _VALUES: Final = ""
 def _paths(value: Any, depth: int) -> Iterator[tuple[str, ...]]:
     """Paths of the objects and lists in an object, the outer ones first."""
     held = {key: one for key, one in value.items() if isinstance(one, dict | list)} if isinstance(value, dict) else {}
-    yield from ((key,) for key in held)
-    if held and len(held) == len(value):
+    first, *others = held.values() or ([],)
+    if isinstance(first, dict) and others and all(isinstance(one, dict) and 2 * len(set(first) & set(one)) > len(first) for one in others):
         yield (_VALUES,)
+    yield from ((key,) for key in held)
     for key, one in held.items() if depth > 1 else ():
         yield from ((key, *path) for path in _paths(one, depth - 1))
 

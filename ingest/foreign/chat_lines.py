@@ -11,14 +11,14 @@ from decimal import Decimal
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ingest.conversation.messages import is_message
 from ingest.conversation.rows import completed, reading_of
 from ingest.foreign.chat_mapping import IDS, Group, Row, conversation_of, grouped
 from ingest.foreign.mapping_file import DEFAULT, FILE, MESSAGES, ChatMapping, Unmet, mapping_of
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.text import csv_rows, dumps, header_of, is_whole, lines_of, loads, read_json, top_keys
+from ingest.reading.text import csv_rows, dumps, header_of, is_whole, lines_of, loads, parsed, top_keys
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.text import excerpt
 
@@ -55,7 +55,7 @@ def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError], *, o
         held: Any = row.values
         for name in within.split("."):
             held = held.get(name) if isinstance(held, Mapping) else None
-        held = read_json(held) if isinstance(held, str) else list(held.values()) if isinstance(held, Mapping) else held
+        held = parsed(list(held.values()) if isinstance(held, Mapping) else held)
         if not isinstance(held, list) and or_whole:
             yield row
             continue
@@ -180,11 +180,12 @@ def read(data: bytes, place: Place) -> Reading:
     rejects: list[BadInputError] = []
     rows = list(_rows(data, rejects))
     if _are_messages([row.values for row in rows]):
-        return _read_rows(_without_repeats(rows), rejects, place, MESSAGES)
+        is_dialect = any(needed <= top_keys(data) for needed in KEYS)
+        return _read_rows(_without_repeats(rows), rejects, place, MESSAGES, "mapping" if is_dialect else "search")
     if any(isinstance(row.values, Mapping) and _is_list_of_messages(row.values.get("messages")) for row in rows):
         return read_mapped(data, place, DEFAULT)
     found = list(_found(rows))
-    return _read_rows(found, rejects, place, DEFAULT) if found else read_mapped(data, place, DEFAULT)
+    return _read_rows(found, rejects, place, DEFAULT, "search") if found else read_mapped(data, place, DEFAULT)
 
 
 def _without_repeats(rows: list[Row]) -> list[Row]:
@@ -211,7 +212,7 @@ def _are_messages(given: Any) -> bool:
 
 
 def _is_list_of_messages(given: Any) -> bool:
-    return _are_messages(read_json(given) if isinstance(given, str) and given.lstrip().startswith("[") else given)
+    return _are_messages(parsed(given))
 
 
 def _found(rows: Iterable[Row]) -> Iterator[Row]:
@@ -226,8 +227,7 @@ def _found(rows: Iterable[Row]) -> Iterator[Row]:
 
 def _lists(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Path of each list of messages, and facts: it as `messages`, all values of the object around it, and what those further out name."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        value = read_json(value)
+    value = parsed(value)
     if _are_messages(value):
         yield "", {"messages": value}
     elif isinstance(value, list):
@@ -267,18 +267,22 @@ def read_mapped(data: bytes, place: Place, mapping: ChatMapping, *, is_of_format
     """
     rejects: list[BadInputError] = []
     rows = rows_of(data, rejects, mapping.conversation.rows, or_whole=is_of_format)
-    return _read_rows(rows, rejects, place, mapping, is_of_format=is_of_format)
+    return _read_rows(rows, rejects, place, mapping, "format" if is_of_format else "mapping")
 
 
 def _read_rows(
-    rows: Iterable[Row], rejects: list[BadInputError], place: Place, mapping: ChatMapping, *, is_of_format: bool = False
+    rows: Iterable[Row],
+    rejects: list[BadInputError],
+    place: Place,
+    mapping: ChatMapping,
+    by: Literal["mapping", "format", "search"],
 ) -> Reading:
     reading = Reading()
     unmet = Unmet(mapping)
     for group in grouped(rows, mapping, place.file):
         reading.take(group.locator, partial(_conversation, group, place, unmet))
-    reading.rejects += rejects + ([] if is_of_format else unmet.rejects())
-    reading.notes += () if is_of_format else unmet.notes()
+    reading.rejects += rejects + ([] if by == "format" else unmet.rejects()) + (unmet.acts() if by == "search" else [])
+    reading.notes += () if by == "format" else unmet.notes()
     if not reading.episodes and not reading.rejects:
         raise BadInputError("no row: the file is empty")
     return completed(reading)

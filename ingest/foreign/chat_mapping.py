@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, numbers, outcome
+from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, numbers, outcome, whole_number
 from ingest.foreign.mapped_messages import MAIN, MESSAGE_KEYS, get, mapped_messages
 from ingest.foreign.mapping_file import FILE, OUTER, ChatMapping, MessageColumns, OutcomeColumns, Unmet, columns_of
-from ingest.reading.text import dumps, loads, read_json
+from ingest.reading.text import dumps, loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 
@@ -206,7 +206,8 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     has_success = columns.success is not None or values["success"] is not None
     ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
     score = number(values["score"])
-    attempt = next((_whole(group, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
+    attempts = [columns.attempt] if columns.attempt else _ATTEMPTS
+    attempt = next((whole_number(group.get(column)) for column in attempts if column in facts), None)
     models = _models(messages, values["model"]) | _models_in_order(messages, values["model"])
     main = models.get(MAIN) if mapping.message.agent else None  # sub-agents have names of their own in each session
     read = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
@@ -228,7 +229,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
         stop_reason=None if values["stop"] is None else str(values["stop"]),
         error=_text(group, columns.error),
         attempt=attempt,
-        seed=_whole(group, columns.seed) if columns.seed else attempt,
+        seed=whole_number(group.get(columns.seed)) if columns.seed else attempt,
         details={key: value for key in wanted if key not in read and (value := group.get(key)) is not None},
     )
 
@@ -265,7 +266,7 @@ def _task(group: Group, file: str) -> str | None:
 
 
 def _team(given: Any) -> dict[str, str | None] | None:
-    given = read_json(given) if isinstance(given, str) and given.startswith("{") else given
+    given = parsed(given)
     if isinstance(given, Mapping):
         return {str(role): None if model is None else str(model) for role, model in given.items()}
     return None if given is None else {"team": str(given)}
@@ -323,12 +324,6 @@ _NO_MODEL: Final = frozenset({"user", "system", "developer", "tool", "human"})
 
 def _used(mapping: ChatMapping) -> frozenset[str]:
     return MESSAGE_KEYS | columns_of(mapping.message)
-
-
-def _whole(group: Group, column: str) -> int | None:
-    """A whole number; None for anything else, which stays in the details."""
-    found = number(group.get(column))
-    return int(found) if found is not None and found.is_integer() else None
 
 
 def _text(group: Group, column: str | None) -> str | None:

@@ -9,7 +9,7 @@ from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.messages import SPEAKERS, WORDS, chat_messages, is_item, plain_keys, text_of
 from ingest.conversation.rows import LoggedMessage, number, outcome
 from ingest.foreign.mapping_file import ChatMapping, MessageColumns, columns_of
-from ingest.reading.text import read_any_time, read_json
+from ingest.reading.text import parsed, read_any_time
 from schemas.common.errors import BadInputError
 
 MAIN: Final = "assistant"
@@ -186,8 +186,7 @@ def get(values: Mapping[str, Any], column: str) -> Any:
         return values[column]
     here: Any = values
     for part in column.split("."):
-        if isinstance(here, str) and here.lstrip()[:1] in {"{", "["}:
-            here = read_json(here)
+        here = parsed(here)
         if isinstance(here, list) and part.lstrip("-").isdecimal() and -len(here) <= int(part) < len(here):
             here = here[int(part)]
         elif isinstance(here, Mapping) and part in here:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ingest.conversation.messages import SPEAKERS, WORDS, is_item, keys_with_content
 from schemas.common.errors import BadInputError, UsageError
-from schemas.common.text import excerpt, near, quoted
+from schemas.common.text import excerpt, near, printable, quoted
 from schemas.common.yaml_lines import read_yaml
 
 
@@ -165,6 +166,11 @@ _MOST_COLUMNS: Final = 1_000
 """Columns; a file whose objects have names for keys has any number of them."""
 
 
+_ACTS: Final = re.compile(
+    r"tools?|(?:tool|action)_?(?:name|input|args|arguments|output|result|params)|actions?_taken|action|observation|move", re.IGNORECASE
+)
+
+
 class Unmet:
     """The entries of a mapping whose columns have not been met yet, in any conversation of a file."""
 
@@ -203,6 +209,14 @@ class Unmet:
         if self._unread_keys:
             listed = ", ".join(f"{excerpt(key, 40)} ({count})" for key, count in self._unread_keys.most_common(_LISTED))
             yield f"keys of messages that are not read, and in how many: {listed}; a mapping can name them (docs/formats/chat_lines.md)"
+
+    def acts(self) -> list[BadInputError]:
+        """That messages name tools, actions or results under keys that no mapping names: they would be lost."""
+        found = [key for key in self._unread_keys if _ACTS.fullmatch(key)]
+        reason = (
+            f"messages have {', '.join(map(printable, found))}, which are not read: `cotrace ingest --guess FILE` writes a mapping for them"
+        )
+        return [BadInputError(reason)] if found else []
 
     def rejects(self) -> list[BadInputError]:
         """What to tell of the file; that one conversation alone lacks an outcome is not a mistake of the mapping."""

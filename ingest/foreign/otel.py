@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
-from ingest.conversation.messages import CalledTool, called_tool, parts_of
+from ingest.conversation.messages import CalledTool, called_tool, calls_of, parts_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, completed, numbers, outcome, reading_of
 from ingest.conversation.usage import usage_of
 from ingest.foreign import trail
@@ -218,9 +218,7 @@ def _has_same_messages(outer: Span, inner: Span) -> bool:
 
 def _words(raw: Mapping[str, Any]) -> str:
     """What a message holds in whatever form: its words, and the tools that it calls."""
-    parts = parts_of(raw.get("content"))
-    calls = [*parts.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
-    return dumps([parts.text.strip(), [[call.use.name, call.use.arguments] for call in calls]])
+    return dumps([parts_of(raw.get("content")).text.strip(), [[call.use.name, call.use.arguments] for call in calls_of(raw)]])
 
 
 def _agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
@@ -305,7 +303,7 @@ def _tokens(value: float, name: str) -> int:
 
 def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[ParsedMessage]:
     """The messages, and tools that were carried out though no message calls them or has their result, each where it happened."""
-    called = [call for message in found for call in _calls(message.raw)]
+    called = [call for message in found for call in calls_of(message.raw)]
     answered = {str(message.raw["tool_call_id"]) for message in found if message.raw.get("tool_call_id")}
     answered |= {id_ for message in found for id_ in parts_of(message.raw.get("content")).results}
     placed = list(found)
@@ -315,11 +313,6 @@ def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mappin
             place = next(later, len(placed))
             placed[place:place] = _tool(span, _agent(span, by_id), called, answered)
     return placed
-
-
-def _calls(raw: Mapping[str, Any]) -> Iterator[CalledTool]:
-    yield from parts_of(raw.get("content")).tools
-    yield from (called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))
 
 
 def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> list[ParsedMessage]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ingest.conversation.messages import chat_messages
-from ingest.reading.text import loads
+from ingest.reading.text import loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 
@@ -28,10 +28,10 @@ def event_messages(event: str, attributes: Mapping[str, Any]) -> tuple[Side, lis
     """The messages of an event by its name and attributes; None if it has none, or they were recorded without content."""
     if event in _WHOLE_MESSAGES:
         side, role = _WHOLE_MESSAGES[event]
-        given = _read(attributes.get("gen_ai.prompt" if side == "input" else "gen_ai.completion"))
+        given = parsed(attributes.get("gen_ai.prompt" if side == "input" else "gen_ai.completion"))
         found = [_event_message(one, role) for one in (given if isinstance(given, list) else [given])]
     elif event == _CHOICE or event in _ROLES:
-        body = _read(attributes.get(_BODY))
+        body = parsed(attributes.get(_BODY))
         fields = {**attributes, **(body if isinstance(body, Mapping) else {"content": body} if body is not None else {})}
         side = "output" if event == _CHOICE else "input"
         found = [_event_message(_chosen(fields), "assistant") if event == _CHOICE else _event_message(fields, _ROLES[event])]
@@ -42,7 +42,7 @@ def event_messages(event: str, attributes: Mapping[str, Any]) -> tuple[Side, lis
 
 def _chosen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """The message of a choice; tools that it calls may be next to it."""
-    message = _read(fields.get("message"))
+    message = parsed(fields.get("message"))
     chosen = message if isinstance(message, Mapping) else {"content": fields.get("content") if message is None else message}
     return {"tool_calls": fields.get("tool_calls")} | dict(chosen)
 
@@ -51,7 +51,7 @@ def _event_message(fields: Any, role: str) -> dict[str, Any]:
     if not isinstance(fields, Mapping):
         return {"role": role, "content": fields}
     message: dict[str, Any] = {"role": str(fields.get("role") or role), "content": as_content(fields.get("content"))}
-    calls = _read(fields.get("tool_calls"))
+    calls = parsed(fields.get("tool_calls"))
     if isinstance(calls, list) and calls:
         message["tool_calls"] = calls
     if message["role"] == "tool" and fields.get("id") is not None:
@@ -61,22 +61,12 @@ def _event_message(fields: Any, role: str) -> dict[str, Any]:
 
 def as_content(given: Any) -> Any:
     """Parts, where the text is a JSON list of objects; a text that happens to be other JSON is a message."""
-    read = _read(given)
+    read = parsed(given)
     return read if isinstance(read, list) and read and all(_is_part(part) for part in read) else given
 
 
 def _is_part(part: Any) -> bool:
     return isinstance(part, Mapping) and ("type" in part or set(part) <= _BEDROCK)
-
-
-def _read(given: Any) -> Any:
-    """What JSON text holds; any other value as it is."""
-    if not isinstance(given, str) or not given.lstrip().startswith(("{", "[")):
-        return given
-    try:
-        return loads(given.encode(errors="replace"))
-    except BadInputError:
-        return given
 
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
@@ -259,21 +249,21 @@ _IN_VALUES: Final = {"input": ("messages", "contents", "prompt", "input"), "outp
 def _in_own_words(attributes: Mapping[str, Any], side: str) -> list[dict[str, Any]]:
     """Messages under attributes that one instrumentation has."""
     role = "user" if side == "input" else "assistant"
-    events = _read(attributes.get("events"))
+    events = parsed(attributes.get("events"))
     if isinstance(events, list):
         named = [event_messages(str(one.get("event.name")), one) for one in events if isinstance(one, Mapping)]
         return [message for found in named if found is not None and found[0] == side for message in found[1]]
     if side == "output" and (attributes.get("ai.response.text") or attributes.get("ai.response.toolCalls")):
-        calls = _read(attributes.get("ai.response.toolCalls"))
+        calls = parsed(attributes.get("ai.response.toolCalls"))
         return [{"role": role, "content": attributes.get("ai.response.text"), "tool_calls": calls if isinstance(calls, list) else []}]
     for name, keys in _OWN[side]:
-        held = _read(attributes.get(name))
+        held = parsed(attributes.get(name))
         if held is not None:
             inner = next((held[key] for key in keys if isinstance(held, Mapping) and held.get(key) is not None), None if keys else held)
             return _as_messages(inner, role)
     kind = str(attributes.get("openinference.span.kind") or attributes.get("traceloop.span.kind") or "").lower()
     given = next((attributes[name] for name in _VALUES[side] if attributes.get(name)), None) if kind == "llm" else None
-    held = _read(given)
+    held = parsed(given)
     inner = next((held[key] for key in _IN_VALUES[side] if isinstance(held, Mapping) and held.get(key)), None)
     return _as_messages(given if inner is None else inner, role)
 

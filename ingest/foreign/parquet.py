@@ -10,12 +10,12 @@ from itertools import islice
 from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
-from ingest.conversation.rows import Conversation, completed, number, numbers, outcome, reading_of
+from ingest.conversation.rows import Conversation, completed, numbers, outcome, reading_of, whole_number
 from ingest.foreign import chat_lines, otel
 from ingest.foreign.chat_lines import PARQUET, holds_messages, parquet_rows
 from ingest.foreign.described import ADAPTERS as _DESCRIBED
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.text import dumps, loads, read_time
+from ingest.reading.text import dumps, parsed, read_time
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 
@@ -42,7 +42,7 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
     messages = logged_messages(found)
     if not messages:
         raise BadInputError("no messages", locator=".messages")
-    scores = {"score": _json(row.get("score"))}
+    scores = {"score": parsed(row.get("score"))}
     ended = outcome(scores if row.get("success") is None else {"success": row["success"]})
     score = next(iter(numbers(scores).values()), None) if not isinstance(scores["score"], Mapping) else None
     model = row.get("model")
@@ -61,9 +61,9 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
         score=score if score is not None else ended.score,
         by_number=ended.by_number and row.get("success") is None,
         metrics=numbers(scores),
-        condition={key: value for key in ("agent", "agent_args", "model_options") if (value := _json(row.get(key))) not in (None, {}, "")},
-        seed=_whole(row.get("task_repeat")),
-        attempt=_whole(row.get("task_repeat")),
+        condition={key: value for key in ("agent", "agent_args", "model_options") if (value := parsed(row.get(key))) not in (None, {}, "")},
+        seed=whole_number(row.get("task_repeat")),
+        attempt=whole_number(row.get("task_repeat")),
         stop_reason=f"limit: {limit}" if limit else "error" if error else None,
         error=None if error is None else str(error),
         started_at=read_time(row.get("date")),
@@ -72,35 +72,19 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
     )
 
 
-def _whole(value: Any) -> int | None:
-    """A whole number; None for anything else, which stays in the details."""
-    found = number(value)
-    return int(found) if found is not None and found.is_integer() else None
-
-
 def _messages(row: Mapping[str, Any]) -> tuple[list[ParsedMessage], list[str]]:
     """The messages, and what of the events could not be read."""
-    messages = _json(row.get("messages")) or []
-    events = _json(row.get("events")) or []
+    messages = parsed(row.get("messages")) or []
+    events = parsed(row.get("events")) or []
     if not isinstance(messages, list):
         raise BadInputError("messages is not a list", locator=".messages")
     if not events or find_spec("inspect_ai") is None:
         return [ParsedMessage(raw=message) for message in messages], []
     from ingest.foreign.inspect_logs import messages_of, sample_of
 
-    pools = _json(row.get("events_data"))
+    pools = parsed(row.get("events_data"))
     whole = {"id": str(row["transcript_id"]), "epoch": 1, "input": "", "target": "", "messages": messages, "events": events}
     return messages_of(sample_of(whole | ({"events_data": pools} if pools else {})))
-
-
-def _json(value: Any) -> Any:
-    """What a column holds: JSON as text, or text that is none."""
-    if not isinstance(value, str) or not value.strip():
-        return value
-    try:
-        return loads(value.encode(errors="replace"))
-    except BadInputError:
-        return value
 
 
 FORMAT: Final = "parquet"
@@ -130,8 +114,9 @@ def read(data: bytes, place: Place) -> Reading:
     described = next((known for known in _DESCRIBED if not known.MARKS and any(keys <= set(columns) for keys in known.KEYS)), None)
     if described is not None:
         return described.read(data, place)
-    if {"trace", "labels"} <= set(columns):
-        return otel.read(b"\n".join(dumps(row.values).encode(errors="surrogatepass") for row in parquet_rows(data)), place)
+    if {"trace", "labels"} <= set(columns) or "resourceSpans" in columns:
+        spans = ({key: parsed(value) for key, value in row.values.items()} for row in parquet_rows(data))
+        return otel.read(b"\n".join(dumps(row).encode(errors="surrogatepass") for row in spans), place)
     if holds_messages(data):
         return chat_lines.read(data, place)
     reason = f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what"

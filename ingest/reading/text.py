@@ -56,6 +56,14 @@ def read_json(text: str) -> Any:
         return None
 
 
+def parsed(value: Any) -> Any:
+    """What JSON text of an object or a list holds; any other value as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "["}:
+        return value
+    found = read_json(value)
+    return value if found is None else found
+
+
 def dumps(value: object, *, finite: bool = False) -> str:
     """JSON text of a value that `loads` gave; ``NaN`` and ``Infinity``, which JSON has not, become strings.
 

@@ -5,6 +5,7 @@ The shapes are those that the packages wrote when they were run; the words are o
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,46 @@ def test_messages_are_found_in_whatever_envelope(tmp_path: Path) -> None:
         ("under_data.json", 1, 4, None),
     ]
     assert found.rows("SELECT path, kind FROM receipts WHERE kind <> 'keys' AND counted > coalesce(stored, 0)") == []
+
+
+_SPAN = {
+    "traceId": "ab",
+    "spanId": "1",
+    "name": "chat",
+    "startTimeUnixNano": "1770000000000000000",
+    "attributes": [
+        {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+        {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(_CHAT[:1])}},
+        {"key": "gen_ai.output.messages", "value": {"stringValue": json.dumps([{"role": "assistant", "content": "It is grey."}])}},
+    ],
+}
+_RUN = {
+    "schema_version": "ATIF-v1.5",
+    "session_id": "s",
+    "agent": {"name": "a", "model_name": "m"},
+    "steps": [{"step_id": 1, "source": "user", "message": "Look at it"}, {"step_id": 2, "source": "agent", "message": "It is grey."}],
+}
+
+
+def test_a_known_format_is_found_when_it_is_packed_or_inside_of_an_object(tmp_path: Path) -> None:
+    """By its keys, in objects by name and in each line too; what gzip packed is unpacked if it is whole."""
+    spans = {"resourceSpans": [{"resource": {}, "scopeSpans": [{"spans": [_SPAN]}]}]}
+    logs = tmp_path / "logs"
+    written(logs / "spans.json", {"status": "ok", "data": spans})
+    written(logs / "named.json", {"first": _RUN, "second": {**_RUN, "session_id": "t"}})
+    written(logs / "lines.jsonl", {"result": {"run": _RUN}}, {"result": {"run": {**_RUN, "session_id": "t"}}})
+    (logs / "packed.json.gz").write_bytes(gzip.compress(json.dumps(_CHAT).encode()))
+    (logs / "cut.json.gz").write_bytes(gzip.compress(json.dumps(_CHAT).encode())[:-12])
+    found = ingested(tmp_path, logs)
+    assert found.refused == []
+    assert [(Path(path).name, reason[:10]) for path, reason in found.report.others] == [("cut.json.gz", "compressed")]
+    games = found.rows("SELECT file, benchmark, count(*), sum(turns_taken) FROM episodes GROUP BY ALL ORDER BY 1")
+    assert games == [
+        ("lines.jsonl", "atif", 2, 4),
+        ("named.json", "atif", 2, 4),
+        ("packed.json.gz", "chat", 1, 4),
+        ("spans.json", "otel", 1, 2),
+    ]
 
 
 def _rollout(folder: Path, day: str, name: str, *payloads: dict[str, Any]) -> str:
