@@ -220,7 +220,7 @@ def _remarks(read: Reader, game: Transcript, facts: GameFacts) -> Iterator[_Rema
     objected = {(one["turn"], one["agent"], one["question"]) for one in verdicts if one["objects"]}
     for one in facts.turns:
         for failure in one.failures:
-            if (one.turn, failure["agent"], failure["category"]) in objected:  # the verdict stands below, with its judge
+            if (one.turn, failure["agent"], failure["category"]) in objected:  # the verdict follows, with its judge
                 continue
             shown = _pill(f"✕ {in_words(failure['category'])}", "bad", failure["evidence"] or failure["meaning"])
             yield _Remark(one.turn, failure["agent"], shown, is_bad=True)

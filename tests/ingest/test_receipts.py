@@ -72,8 +72,8 @@ def test_a_receipt_goes_with_its_file(tmp_path: Path) -> None:
 
 def test_a_short_message_is_not_read_because_another_one_holds_its_words(tmp_path: Path) -> None:
     """A "yes" is a part of many messages: it counts as stored only where a line is just that."""
-    rows: list[dict[str, Any]] = [{"by": "a", "says": "yes, of course", "output": "yes"}, {"by": "b", "says": "good day", "output": None}]
-    (tmp_path / "map.yaml").write_text("conversation: {id: file}\nmessage: {speaker: by, text: says, role: role}\n", encoding="utf-8")
+    rows: list[dict[str, Any]] = [{"by": "a", "words": "yes, of course", "output": "yes"}, {"by": "b", "words": "good day", "output": None}]
+    (tmp_path / "map.yaml").write_text("conversation: {id: file}\nmessage: {speaker: by, text: words, role: role}\n", encoding="utf-8")
     path = written(tmp_path / "a.jsonl", *({"role": "assistant", **row} for row in rows))
     found = ingested(tmp_path, path, reader=MappedChat.of(tmp_path / "map.yaml"))
     assert _receipt(found)["words"] == (1, 0)
