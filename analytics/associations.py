@@ -66,10 +66,6 @@ def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each predictor of an outcome: turns on which advice was followed, judges' answers, the switches of conditions.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        benchmark: only this one; None: all.
     """
     rows: list[_Row] = []
     turns, games = turn_rows(store, benchmark), game_rows(store, benchmark)
@@ -224,11 +220,6 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
     """One row for each pair of numbers and each kind of correlation; the kind is always named, since kinds contradict each other.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        metric: of the games, as in `report compare`.
-        benchmark: only this one; None: all.
 
     Raises:
         UsageError: the store has no such metric.

@@ -57,10 +57,6 @@ def attempts(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store with the views.
-        benchmark: only this one; None: all.
-
     Raises:
         UsageError: the store has no such benchmark.
     """

@@ -48,10 +48,6 @@ def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each team and event, a game counting until it ends or the event happens.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        benchmark: only this one; None: all.
     """
     rows: list[_Row] = []
     groups = list(_groups(store, benchmark))
@@ -71,10 +67,6 @@ def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFra
     """One row for each team, event and turn at which it happened: the curve, as steps.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        benchmark: only this one; None: all.
     """
     rows = [
         shared | {"team": team, "tasks": len(set(own.task.tolist()))} | step
@@ -280,10 +272,6 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     Econometrica 49). A level that rises or falls during a game counts as dependence.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        benchmark: only this one; None: all.
 
     Raises:
         StoreError: the store cannot be read.

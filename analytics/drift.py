@@ -202,10 +202,6 @@ class Compared(NamedTuple):
 def compared_answers(store: Store, rubric: str | None = None) -> Compared:
     """Read them, of model judges; probes are left out.
 
-    Args:
-        store: a store.
-        rubric: only this one; None: all.
-
     Raises:
         StoreError: the store cannot be read.
     """
@@ -227,10 +223,6 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     left out where there is `yes`, and the second of two other answers: they mirror the rest.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store.
-        rubric: only this one; None: all.
 
     Raises:
         StoreError: the store cannot be read.

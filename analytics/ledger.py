@@ -54,10 +54,6 @@ def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store with the views.
-        known: reports that were computed already, by name.
-
     Raises:
         StoreError: the store cannot be read.
     """

@@ -51,11 +51,6 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store with the views.
-        metric: as in `report compare`.
-        benchmark: only this one; None: all that have the metric.
-
     Raises:
         UsageError: the store has no such metric.
     """

@@ -103,12 +103,6 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store with the views.
-        metric: as in `report compare`.
-        benchmark: only this one; None: all that have the metric.
-        difference: to be seen; None: shares of the standard deviation between tasks.
-
     Raises:
         UsageError: the store has no such metric, or the difference is not above 0.
     """
@@ -134,12 +128,6 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
     """One row for each design, difference and number of tasks: the points of the curves.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        metric: as in `report compare`.
-        benchmark: only this one; None: all that have the metric.
-        difference: to be seen; None: shares of the standard deviation between tasks.
 
     Raises:
         UsageError: the store has no such metric, or the difference is not above 0.
@@ -309,9 +297,6 @@ def judges_needed(store: Store) -> pl.DataFrame:
     """One row for each rubric, question, and judge or panel of judges, on the units that all its members answered.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
     """
     labels = labels_of(answers(store, random_only=True))
     scores = query(store, _SCORES).join(labels, on=["rubric", "question", "unit"], how="left", maintain_order="left")

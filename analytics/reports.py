@@ -27,7 +27,7 @@ class Computed(NamedTuple):
 
     module: str
     function: str
-    """Takes the store, returns a frame with the columns of `report_columns.csv`."""
+    """Takes a store with the views, and its options by name; returns a frame with the columns of `report_columns.csv`."""
     options: tuple[str, ...]
     """Keys of `OPTIONS` that it takes in addition to the store."""
     page: str

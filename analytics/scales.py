@@ -39,11 +39,6 @@ def ability(store: Store, *, metric: str = "score", benchmark: str | None = None
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store with the views.
-        metric: as in `report compare`.
-        benchmark: only this one; None: all that have the metric.
-
     Raises:
         UsageError: the store has no such metric.
     """
@@ -245,9 +240,6 @@ def preferences(store: Store) -> pl.DataFrame:
     """One row for each rubric, question, judge and team; only pairs that were asked in both orders count, and repeats of a pair share it.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
     """
     pairs = query(store, _PAIRS)
     rows = [
@@ -373,10 +365,6 @@ def profiles(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each taxonomy and group of games with similar shares of failure categories.
 
     Columns: `report_columns.csv`.
-
-    Args:
-        store: a store with the views.
-        benchmark: only this one; None: all.
     """
     turns = query(
         store,

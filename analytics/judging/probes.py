@@ -181,10 +181,6 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store with the views.
-        rubric: only this one; None: all.
-
     Raises:
         StoreError: the store cannot be read.
     """

@@ -147,9 +147,6 @@ def accuracy_report(store: Store) -> pl.DataFrame:
 
     Columns: `report_columns.csv`.
 
-    Args:
-        store: a store.
-
     Raises:
         StoreError: the store cannot be read.
     """
