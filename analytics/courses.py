@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -240,26 +242,10 @@ _TRANSITIONS_FEWEST: Final = 10
 _ENOUGH: Final = 50
 """Turns expected to be followed, and not to be, from which on the spread between games is seen well enough."""
 
-_AFTER: Final = {
-    "followed": "a turn with a verified action",
-    "not_followed": "a turn with another action than the verified ones",
-    "refused": "a refused turn",
-    "accepted": "a turn that was carried out",
-    "clarify": "a turn with a question",
-    "no_move": "a turn without an action",
+_WORDS: Final[dict[str, dict[str, str]]] = {
+    line["step"]: line for line in csv.DictReader((files("analytics") / "step_words.csv").read_text(encoding="utf-8").splitlines())
 }
-"""Step -> the turn that had it, in words."""
-
-_NEXT: Final = {
-    "followed": "a verified action is next",
-    "not_followed": "another action than the verified ones is next",
-    "refused": "the next is refused",
-    "accepted": "the next is carried out",
-    "clarify": "a question is next",
-    "no_move": "no agent acts next",
-    PROGRESS: "progress rises next",
-}
-"""Next step -> what then happens, in words."""
+"""Step -> the turn that had it (`after`), and what happens where it is next (`next`), in words."""
 
 
 def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
@@ -395,7 +381,7 @@ def _binomial_p(hits: Floats, sizes: Floats, chance: Floats) -> float:
 
 def _transitions_advice(row: _Row, tests: int) -> str:
     found = wording.share(row["share"]) + ("" if row["low"] is None else f" {wording.share_interval(row['low'], row['high'])}")
-    after, then = (words.get(row[key], wording.in_words(row[key])) for words, key in ((_AFTER, "after"), (_NEXT, "next")))
+    after, then = (_WORDS.get(row[key], {}).get(key) or wording.in_words(row[key]) for key in ("after", "next"))
     about = f"{row['team']}: after {after} {then} in {found} of {row['turns']} turns"
     if row["p_holm"] is None:
         return f"{about}; too few turns or games that differ to compare with another order of the turns"

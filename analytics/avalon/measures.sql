@@ -89,10 +89,7 @@ counted as (
 
 select
     model, mission, side,
-    sum(proposals)::bigint as proposals,
-    sum(clean)::bigint as clean,
-    sum(chosen)::bigint as chosen,
-    sum(chosen_evil)::bigint as chosen_evil,
+    sum(columns('^(proposals|clean|chosen|chosen_evil)$'))::bigint,
     sum(chosen_evil) / nullif(sum(chosen), 0) as evil_rate,
     cluster_low(chosen_evil, chosen) as low,
     cluster_high(chosen_evil, chosen) as high,
@@ -129,15 +126,11 @@ with counted as (
 
 select
     model, role, side, mission,
-    sum(votes)::bigint as votes,
-    sum(right_votes)::bigint as right_votes,
+    sum(columns('^(right_)?votes$'))::bigint,
     sum(right_votes) / sum(votes) as right_rate,
     cluster_low(right_votes, votes) as low,
     cluster_high(right_votes, votes) as high,
-    sum(approved_bad)::bigint as approved_bad,
-    sum(on_bad)::bigint as on_bad,
-    sum(approved_clean)::bigint as approved_clean,
-    sum(on_clean)::bigint as on_clean
+    sum(columns('^(approved|on)_(bad|clean)$'))::bigint
 from counted
 group by model, role, side, mission;
 
@@ -212,11 +205,7 @@ asked as (
 by_player as (
     select
         episodes.model, speakers.role, speakers.side, asked.judge, speakers.episode_id, spoken.messages,
-        case when asked.judge is not null then coalesce(judged.known, 0) end as known,
-        case when asked.judge is not null then coalesce(judged.silent, 0) end as silent,
-        case when asked.judge is not null then coalesce(judged.yes, 0) end as yes,
-        case when asked.judge is not null then coalesce(judged.no, 0) end as no,
-        case when asked.judge is not null then coalesce(judged.unclear, 0) end as unclear,
+        case when asked.judge is not null then coalesce(columns(judged.* exclude (episode_id, agent, judge)), 0) end,
         (tables.evil - (speakers.side = 'evil')::int) / (tables.players - 1) as share
     from avalon_players as speakers
     inner join episodes using (episode_id)
@@ -229,12 +218,7 @@ by_player as (
 by_game as (
     select
         model, role, side, judge,
-        sum(messages)::bigint as messages,
-        sum(known)::bigint as known,
-        sum(silent)::bigint as silent,
-        sum(yes)::bigint as yes,
-        sum(no)::bigint as no,
-        sum(unclear)::bigint as unclear,
+        sum(columns('^(messages|known|silent|yes|no|unclear)$'))::bigint,
         sum(share * (yes + no)) as expected
     from by_player
     group by model, role, side, judge, episode_id

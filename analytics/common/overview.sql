@@ -346,4 +346,4 @@ left join scores using (team_key, turn);
 --   step  text  seeing: no agent could see it; saying: no message, or a wrong one; understanding: the message was misread; acting: the
 --     action was wrong; harness: the game program lost it; not_understood: the message could not be read; undecided: nothing can be proven
 create or replace view failure_steps as
-select * from rows_of('failure_steps.csv');
+select link, step from rows_of('failure_steps.csv');

@@ -28,15 +28,6 @@ class Arm(NamedTuple):
     """How many steps of the turn are as they were but for the replaced agents; behind them all reply anew."""
 
 
-class AgentPrice(NamedTuple):
-    """What attribution has of an agent in a turn."""
-
-    link: str | None
-    """Failure point; None: it was not blamed."""
-    price: float
-    """What it was blamed with, in units of cost, at least 0."""
-
-
 class Effect(NamedTuple):
     """What an agent's replacement made of a turn."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Final
 
 import polars as pl
@@ -14,27 +16,8 @@ from analytics.statistics.intervals import LEVEL, Interval, mean_interval
 from schemas.common.wording import counted, without_zero
 from schemas.store.store import Store
 
-LINK_WORDS: Final[Mapping[str, str]] = {
-    "not_seen": "what no agent could see",
-    "not_said": "not reporting or requesting what it saw",
-    "wrong_instruction": "an instruction that contradicts its own view",
-    "said_unclear": "an ambiguous instruction",
-    "said_too_late": "informing too late",
-    "not_heard": "not following a clear instruction",
-    "misread": "following the request, but with another block, place or order",
-    "acted_alone": "actions without an instruction while no agent knew better",
-    "conflict": "two instructions or actions that conflict, both right by the view of their agent",
-    "rule_forgotten": "actions that the rules refuse",
-    "verifier": "the verifier, which turned better answers down",
-    "needless_question": "asking for information that it had received",
-    "format": "answers that cannot be read",
-    "acted_wrong": "acting against what it could know",
-    "idle": "doing nothing where it could know what to do",
-    "luck": "luck",
-    "harness": "calls that failed and replies that were cut",
-    "not_understood": "unattributed: message not understood",
-    "undecided": "what cannot be decided",
-}
+_STEPS: Final = (files("analytics.common") / "failure_steps.csv").read_text(encoding="utf-8").splitlines()
+LINK_WORDS: Final[Mapping[str, str]] = {line["link"]: line["words"] for line in csv.DictReader(_STEPS)}
 """Link -> why progress was lost, in words."""
 
 _SMALLEST: Final = 0.0005

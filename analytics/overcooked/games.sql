@@ -109,24 +109,16 @@ select
     avg(success) as success_rate,
     coalesce(avg(last_timestamp) filter (success = 1), 0) as time_avg,
     coalesce(stddev_pop(last_timestamp) filter (success = 1), 0) as time_var,
-    avg(tes_agent_0) as mean_f1_agent_0,
-    avg(similarity_agent_0) as mean_similarity_agent_0,
-    avg(redundancy_agent_0) as mean_redundancy_agent_0,
-    stddev_pop(tes_agent_0) as std_f1_agent_0,
-    stddev_pop(similarity_agent_0) as std_similarity_agent_0,
-    stddev_pop(redundancy_agent_0) as std_redundancy_agent_0,
-    avg(tes_agent_1) as mean_f1_agent_1,
-    avg(similarity_agent_1) as mean_similarity_agent_1,
-    avg(redundancy_agent_1) as mean_redundancy_agent_1,
-    stddev_pop(tes_agent_1) as std_f1_agent_1,
-    stddev_pop(similarity_agent_1) as std_similarity_agent_1,
-    stddev_pop(redundancy_agent_1) as std_redundancy_agent_1,
+    avg(columns('^(f1|similarity|redundancy)_agent_0$')) as 'mean_\0',
+    stddev_pop(columns('^(f1|similarity|redundancy)_agent_0$')) as 'std_\0',
+    avg(columns('^(f1|similarity|redundancy)_agent_1$')) as 'mean_\0',
+    stddev_pop(columns('^(f1|similarity|redundancy)_agent_1$')) as 'std_\0',
     avg(initiate_collaboration) as initiate_collaboration,
     avg(respond_collaboration) as respond_collaboration,
     coalesce(sum(n_initiate_ok) / nullif(sum(n_communications), 0), 0) as initiate_collaboration_upstream,
     coalesce(sum(n_respond_ok) / nullif(sum(n_communications), 0), 0) as respond_collaboration_upstream,
     null::double as overall_collaboration
-from overcooked_games
+from (select * rename (tes_agent_0 as f1_agent_0, tes_agent_1 as f1_agent_1) from overcooked_games)
 where variant = 'raw'
 group by policy, "order";
 
