@@ -46,20 +46,11 @@ from counted;
 --   progress  0..1  share of right entries of both agents at the end
 create or replace view asympuzl_games as
 with facts as (
-    select
-        episode_id,
-        max(value) filter (metric = 'asympuzl.solved_turn')::bigint as solved_turn,
-        max(value) filter (metric = 'asympuzl.solved_turn_a')::bigint as solved_turn_a,
-        max(value) filter (metric = 'asympuzl.solved_turn_b')::bigint as solved_turn_b,
-        max(value) filter (metric = 'asympuzl.overall_progress') as progress,
-        max(value) filter (metric = 'asympuzl.writes_per_position_a') as writes_per_position_a,
-        max(value) filter (metric = 'asympuzl.writes_per_position_b') as writes_per_position_b,
-        max(value) filter (metric = 'asympuzl.changes_per_position_a') as changes_per_position_a,
-        max(value) filter (metric = 'asympuzl.changes_per_position_b') as changes_per_position_b,
-        max(value) filter (metric = 'asympuzl.optimal_changes_per_position_b') as optimal_changes_per_position_b
-    from episode_metrics
-    where starts_with(metric, 'asympuzl.')
-    group by all
+    from (select episode_id, metric[10:] as metric, value from episode_metrics where starts_with(metric, 'asympuzl.'))
+    pivot (max(value) for metric in (
+        'solved_turn', 'solved_turn_a', 'solved_turn_b', 'overall_progress', 'writes_per_position_a', 'writes_per_position_b',
+        'changes_per_position_a', 'changes_per_position_b', 'optimal_changes_per_position_b'
+    ) group by episode_id)
 ),
 
 counted as (
@@ -91,8 +82,8 @@ select
     episodes.turns_taken as turns,
     (episodes.details ->> 'complete')::boolean as complete,
     episodes.success as solved,
-    facts.solved_turn, facts.solved_turn_a, facts.solved_turn_b, facts.progress, facts.writes_per_position_a,
-    facts.writes_per_position_b,
+    columns('^solved_turn(_.)?$')::bigint,
+    facts.overall_progress as progress, facts.writes_per_position_a, facts.writes_per_position_b,
     (facts.writes_per_position_a + facts.writes_per_position_b) / 2 as writes_per_position,
     facts.changes_per_position_a, facts.changes_per_position_b, facts.optimal_changes_per_position_b,
     coalesce(columns(counted.* exclude (episode_id, output_tokens_a, output_tokens_b, message_tokens_a, message_tokens_b)), 0),

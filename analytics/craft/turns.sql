@@ -82,20 +82,11 @@ candidates as (
 ),
 
 numbers as (
-    select
-        episode_id, turn,
-        max(value) filter (metric = 'craft.overall_progress') as overall_progress,
-        max(value) filter (metric = 'craft.completion_percentage') as completion_percentage,
-        max(value) filter (metric = 'craft.iou_score') as iou_score,
-        max(value) filter (metric = 'craft.position_accuracy') as position_accuracy,
-        max(value) filter (metric = 'craft.distance_score') as distance_score,
-        max(value) filter (metric = 'craft.followed_full') = 1 as followed_full,
-        max(value) filter (metric = 'craft.followed_physical') = 1 as followed_physical,
-        max(value) filter (metric = 'craft.correct_structure_placement') = 1 as correct_structure_placement,
-        max(value) filter (metric = 'craft.correct_side_placement') = 1 as correct_side_placement,
-        max(value) filter (metric = 'craft.overall_structure_correctness') = 1 as overall_structure_correctness
-    from turn_metrics
-    group by all
+    from (select episode_id, turn, metric[7:] as metric, value from turn_metrics where starts_with(metric, 'craft.'))
+    pivot (max(value) for metric in (
+        'overall_progress', 'completion_percentage', 'iou_score', 'position_accuracy', 'distance_score', 'followed_full',
+        'followed_physical', 'correct_structure_placement', 'correct_side_placement', 'overall_structure_correctness'
+    ) group by episode_id, turn)
 ),
 
 categories as (
@@ -130,10 +121,11 @@ joined as (
         candidates.first_is_remove,
         case when not parsed.still then parsed.is_remove end as attempted_remove,
         turns.oracle_followed as followed_logged,
-        numbers.followed_full, numbers.followed_physical,
+        numbers.followed_full = 1 as followed_full,
+        numbers.followed_physical = 1 as followed_physical,
         categories.category as taxonomy_code,
-        categories.taxonomy_paper, numbers.correct_structure_placement, numbers.correct_side_placement,
-        numbers.overall_structure_correctness,
+        categories.taxonomy_paper,
+        columns('^(correct_structure_placement|correct_side_placement|overall_structure_correctness)$') = 1,
         turns.goal_reached as target_achieved,
         (turns.state_before ->> '$.stacks') <> (turns.state_after ->> '$.stacks') as board_changed,
         numbers.overall_progress, numbers.completion_percentage, numbers.iou_score, numbers.position_accuracy,

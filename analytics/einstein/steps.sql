@@ -17,22 +17,17 @@ with played as (
 ),
 
 measured as (
-    select
-        episode_id, turn,
-        max(value) filter (metric = 'einstein.state_changed') as state_changed,
-        max(value) filter (metric = 'einstein.history_ok') as history_ok,
-        max(value) filter (metric = 'einstein.terminated') as terminated,
-        max(value) filter (metric = 'einstein.truncated') as truncated,
-        max(value) filter (metric = 'einstein.correct_objects') as correct_objects,
-        max(value) filter (metric = 'einstein.deducible_move_available') as deducible_move_available,
-        max(value) filter (metric = 'einstein.executed_sample') as executed_sample,
-        max(value) filter (metric = 'einstein.used_trials') as used_trials,
-        max(value) filter (metric = 'einstein.sum_err') as sum_err,
-        max(value) filter (metric = 'einstein.corrected') as corrected,
-        string_agg(value::int::varchar, '|' order by try_cast(split_part(metric, '.', 3) as int))
-            filter (metric like 'einstein.sample_cost.%') as actions_err
+    from (select episode_id, turn, metric[10:] as metric, value from turn_metrics where starts_with(metric, 'einstein.') and turn > 0)
+    pivot (max(value) for metric in (
+        'state_changed', 'history_ok', 'terminated', 'truncated', 'correct_objects', 'deducible_move_available', 'executed_sample',
+        'used_trials', 'sum_err', 'corrected'
+    ) group by episode_id, turn)
+),
+
+sampled as (
+    select episode_id, turn, string_agg(value::int::varchar, '|' order by try_cast(split_part(metric, '.', 3) as int)) as actions_err
     from turn_metrics
-    where metric like 'einstein.%' and turn > 0
+    where starts_with(metric, 'einstein.sample_cost.') and turn > 0
     group by all
 ),
 
@@ -69,23 +64,17 @@ select
         when actions.verb = 'pass' then 'pass'
     end as action,
     actions.accepted::int as accepted,
-    measured.state_changed::int as state_changed,
-    measured.history_ok::int as history_ok,
-    measured.terminated::int as terminated,
-    measured.truncated::int as truncated,
-    measured.correct_objects::int as correct_objects,
-    measured.deducible_move_available::int as deducible_move_available,
+    columns('^(state_changed|history_ok|terminated|truncated|correct_objects|deducible_move_available)$')::int,
     labelled.labels, labelled.ext_labels,
-    measured.executed_sample::int as executed_sample,
-    measured.used_trials::int as used_trials,
-    measured.sum_err::int as sum_err,
-    measured.actions_err,
+    columns('^(executed_sample|used_trials|sum_err)$')::int,
+    sampled.actions_err,
     measured.corrected::int as corrected
 from played
 inner join turns using (episode_id)
 inner join actions on turns.episode_id = actions.episode_id and turns.turn = actions.turn and actions.seq = 1
 inner join measured on turns.episode_id = measured.episode_id and turns.turn = measured.turn
-inner join labelled on turns.episode_id = labelled.episode_id and turns.turn = labelled.turn;
+inner join labelled on turns.episode_id = labelled.episode_id and turns.turn = labelled.turn
+left join sampled on turns.episode_id = sampled.episode_id and turns.turn = sampled.turn;
 
 -- einstein_turn_costs: the part of turn_costs that is about Einstein Puzzles.
 -- One row is a turn.
