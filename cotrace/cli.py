@@ -25,7 +25,7 @@ from cotrace.terminal import LogLines, echo
 from schemas.common.errors import CotraceError
 from schemas.common.interrupts import is_interrupt
 from schemas.common.packages import install_hint
-from schemas.common.secrets import use_secrets_of_environment
+from schemas.common.text import use_secrets_of_environment
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Score logs": {

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cotrace.terminal import echo, is_terminal
 from schemas.common import wording
-from schemas.common.secrets import strike
-from schemas.common.text import printable
+from schemas.common.text import printable, strike
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,8 +10,7 @@ import sys
 
 import click
 
-from schemas.common.secrets import strike
-from schemas.common.text import printable, without_control
+from schemas.common.text import printable, strike, without_control
 
 
 def is_terminal() -> bool:

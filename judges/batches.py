@@ -25,8 +25,7 @@ from providers.wire import Counted
 from schemas.chat.answers import read_answer
 from schemas.chat.messages import Completion, UnreadableError
 from schemas.common.errors import CotraceError, StoreError, UsageError
-from schemas.common.secrets import strike, strike_bytes
-from schemas.common.text import excerpt
+from schemas.common.text import excerpt, strike, strike_bytes
 
 if TYPE_CHECKING:
     import openai

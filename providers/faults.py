@@ -15,8 +15,7 @@ from tenacity import RetryCallState, wait_random_exponential
 from schemas.chat.messages import ErrorCameError, UnreadableError
 from schemas.common.errors import CotraceError
 from schemas.common.packages import packaged_yaml
-from schemas.common.secrets import strike
-from schemas.common.text import excerpt
+from schemas.common.text import excerpt, strike
 
 LIMITED = 429
 _WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "refusals.yaml")

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from schemas.common.errors import UsageError
 from schemas.common.packages import packaged_yaml
-from schemas.common.secrets import use_secret
-from schemas.common.text import excerpt
+from schemas.common.text import excerpt, use_secret
 
 Effort = Literal["none", "minimal", "low", "medium", "high"]
 Mode = Literal["tools", "json", "json_schema"]

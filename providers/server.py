@@ -40,8 +40,7 @@ from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings, provider_of
 from schemas.chat.answers import Answer
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError
-from schemas.common.secrets import strike
-from schemas.common.text import excerpt
+from schemas.common.text import excerpt, strike
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -24,8 +24,7 @@ from providers.faults import DamagedError, Fault, HopelessError, NodeLost, NoSer
 from providers.provider import ModelSettings
 from schemas.common.cluster import connected, is_used
 from schemas.common.errors import CotraceError, UsageError
-from schemas.common.secrets import strike, strike_bytes, use_secret
-from schemas.common.text import excerpt, replace_lone_surrogates
+from schemas.common.text import excerpt, replace_lone_surrogates, strike, strike_bytes, use_secret
 
 if TYPE_CHECKING:
     from ssl import SSLContext

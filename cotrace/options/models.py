@@ -51,7 +51,7 @@ class _Pair(click.ParamType[tuple[str, Any]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         import orjson
 
-        from schemas.common.secrets import use_secret
+        from schemas.common.text import use_secret
 
         name, equals, text = value.partition("=")
         if not name.strip() or not equals:

@@ -24,8 +24,7 @@ from ingest.reading.text import dumps, is_whole, lines_of, read_json, utf8
 from ingest.receipts import losses, receipts
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.processes import start_worker
-from schemas.common.secrets import use_secrets_of_environment, without_secrets
-from schemas.common.text import excerpt, printable
+from schemas.common.text import excerpt, printable, use_secrets_of_environment, without_secrets
 from schemas.records import Receipt
 from schemas.store.batches import Coded, Struck, to_arrow
 

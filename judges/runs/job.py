@@ -111,9 +111,9 @@ class JudgeReport:
     status: RunStatus
     units: int
     """Units of the selection."""
-    answered_before: int
+    answered_before: int = 0
     """Calls whose answers stood in the store already."""
-    recovered: int
+    recovered: int = 0
     """Calls whose answers an interrupted run had left in its journal; they stand in the store now."""
     answered: int
     """Verdicts with an answer, N/A included."""
@@ -123,16 +123,16 @@ class JudgeReport:
     """Verdicts."""
     skipped: int
     """Verdicts."""
-    from_cache: int
+    from_cache: int = 0
     """Calls whose answers were taken from the cache."""
-    requests: int
+    requests: int = 0
     """HTTP requests, retries and re-asks included."""
-    timed_out: int
+    timed_out: int = 0
     """Those of them without a complete reply in time."""
-    tokens_in: int | None
+    tokens_in: int | None = 0
     """None if the server has not counted all tokens."""
-    tokens_out: int | None
-    cost: float | None
+    tokens_out: int | None = 0
+    cost: float | None = None
     """USD; None if the model has no price."""
     seconds: float
     first_error: str | None

@@ -27,7 +27,7 @@ from providers.provider import Mode, ModelSettings, address_of, key_in
 from providers.wire import Wire
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from schemas.common.errors import UsageError
-from schemas.common.secrets import use_secret
+from schemas.common.text import use_secret
 
 _STOPPED: Final = {
     "end_turn": "stop",

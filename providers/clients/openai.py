@@ -38,8 +38,7 @@ from schemas.chat.messages import (
 )
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.packages import needed
-from schemas.common.secrets import use_secret
-from schemas.common.text import excerpt, replace_lone_surrogates
+from schemas.common.text import excerpt, replace_lone_surrogates, use_secret
 
 _NEWER_LIMIT: Final = frozenset({"openai", "azure_openai"})
 """Providers that know the newer name of the limit."""

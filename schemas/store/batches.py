@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from schemas.common.errors import BadInputError, StoreError
 from schemas.common.packages import arrow_without_pandas
-from schemas.common.secrets import use_secrets_of_environment, without_secrets
-from schemas.common.text import excerpt
+from schemas.common.text import excerpt, use_secrets_of_environment, without_secrets
 from schemas.records import Json
 from schemas.tables import Column, Table, polars_type, quick_schema, table
 

@@ -55,7 +55,7 @@ from judges.evidence.units import select
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run as judge
-from schemas.common.secrets import use_secrets_of_environment
+from schemas.common.text import use_secrets_of_environment
 from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.canaries import MARK, SECRET, UNKNOWN_KEYS, canary, is_taken, planted, published_logs, small_logs

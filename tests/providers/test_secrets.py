@@ -16,7 +16,7 @@ from analytics.query import query
 from judges.runs.runner import run as judge
 from providers.asker import Request
 from providers.faults import HopelessError
-from schemas.common.secrets import use_secrets_of_environment, without_secrets
+from schemas.common.text import use_secrets_of_environment, without_secrets
 from schemas.store.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import ask_model, store_of
