@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ import analytics.reports
 from analytics.exports.games import export_dataset
 from analytics.ledger import CLAIMED, claims
 from analytics.reports import COMPUTED, all_reports
-from dashboards.page_file import document
+from dashboards.address import Address
+from dashboards.page_file import document, page_file
 from research.null import World, fill
 from schemas.store.store import Store
 
@@ -73,6 +76,18 @@ def test_every_report_with_a_corrected_p_is_in_the_ledger(tables: dict[str, pl.D
     """A report whose p-values are not counted would escape the one error rate."""
     with_p = {name for name in COMPUTED if name != "claims" and {"p_holm", "p_corrected"} & set(tables[name].columns)}
     assert with_p == set(CLAIMED)
+
+
+def test_every_sentence_with_a_p_value_is_a_claim(worse: Store, tables: dict[str, pl.DataFrame]) -> None:
+    """In the reports, on the page of them all, and on the pages of differences and effects: none escapes the one error rate."""
+    with_p = re.compile(r"\(p [=<] [^)]*\)")
+    claimed = {found for sentence in tables["claims"]["sentence"] for found in with_p.findall(sentence)}
+    texts = {name: [str(value) for row in rows.rows() for value in row if isinstance(value, str)] for name, rows in tables.items()}
+    texts["all"] = [html.unescape(document(worse, tables))]
+    texts |= {page: [html.unescape(page_file(worse, Address(page)))] for page in ("/", "/compare", "/effects")}
+    found = {place: {one for text in of_place for one in with_p.findall(text)} for place, of_place in texts.items()}
+    assert {place: some - claimed for place, some in found.items() if some - claimed} == {}
+    assert {"compare", "correlations", "all", "/compare", "/effects"} <= {place for place, some in found.items() if some}
 
 
 def test_what_few_tasks_can_never_show_is_a_column(tmp_path: Path) -> None:
