@@ -49,6 +49,8 @@ class EffectRequest(NamedTuple):
     """Shapley effects too."""
     skipped: int = 0
     """How many of the repeats, the first ones, do not count."""
+    cheapest: bool = False
+    """Where no turn is given: of the turns for which agents are blamed, the one that they are blamed for least."""
 
 
 class _Trial(NamedTuple):
@@ -126,7 +128,7 @@ def _trials(store: Store, request: EffectRequest, folder: Path, say: Callable[[s
 
     left_out: dict[str, list[str]] = {}
     for game, found in attributed_games(store, f"({request.where}) AND origin IS NULL"):
-        turn = request.turn or _costliest(found.findings)
+        turn = request.turn or _chosen(found.findings, cheapest=request.cheapest)
         if turn is None:
             continue
         findings = [one for one in found.findings if one.turn == turn]
@@ -156,13 +158,15 @@ def _own_ideals(logged: Logged, request: EffectRequest) -> list[str]:
     return [one.agent for one in logged.header.agents if (one.persona or "").partition(",")[0] in planted.FAULTLESS]
 
 
-def _costliest(findings: Sequence[Finding]) -> int | None:
-    """The turn for which agents are blamed most; where none is blamed, the one that lost most; None: none lost anything."""
+def _chosen(findings: Sequence[Finding], *, cheapest: bool) -> int | None:
+    """The turn for which agents are blamed most (or least); where none is blamed, the one that lost most; None: none lost anything."""
     blamed, lost = Counter[int](), Counter[int]()
     for one in findings:
         if _NOTHING < one.cost < float("inf"):
             lost[one.turn] += one.cost  # type: ignore[assignment]
             blamed[one.turn] += one.cost if one.agent is not None else 0  # type: ignore[assignment]
+    if cheapest and any(blamed.values()):
+        return min((turn for turn in lost if blamed[turn]), key=lambda turn: (blamed[turn], turn))
     return max(lost, key=lambda turn: (blamed[turn], lost[turn], -turn), default=None)
 
 

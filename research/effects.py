@@ -2,7 +2,8 @@
 
 `python -m research effects --games N` plays N games of every family, takes the turn of each for which agents are blamed most, and puts what
 it counts into planted_effects.csv, a row a family, world and seed; other seeds add to it. Without `--games` it shows the tables of
-docs/effects.md from that file. Worlds: one player is faulty and the others play as well as they can; or all players are faulty.
+docs/effects.md from that file. Worlds: one player is faulty and the others play as well as they can; or all players are faulty, and
+the turn is the one for which they are blamed most, or (small) least.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from schemas.store.store import Store
 
 PAGE: Final = Path("docs/effects.md")
 RESULTS: Final = Path(__file__).parent / "planted_effects.csv"
-WORLDS: Final[Mapping[str, str]] = {"one": "planted effects", "all": "effects where all are faulty"}
+WORLDS: Final[Mapping[str, str]] = {"one": "planted effects", "all": "effects where all are faulty", "small": "small effects"}
 """Which players are faulty -> the name of its table in the page."""
 _KEYS: Final = ("family", "world", "seed")
 _SHARES: Final[Mapping[str, tuple[str, str]]] = {
@@ -63,13 +64,13 @@ class Measured(NamedTuple):
 
 def measured_games(family: ModuleType, folder: Path, options: argparse.Namespace) -> Measured:
     """Play games and their arms."""
-    family.play_planted(folder / "planted", options.games, options.seed, all_faulty=options.world == "all")
+    family.play_planted(folder / "planted", options.games, options.seed, all_faulty=options.world != "one")
     store = Store(folder / "planted.duckdb")
     ingest_paths([folder / "planted"], store, receipts=False)
     ensure_installed(store)
     terms = RunTerms(settings=ModelSettings(model="none/none"))
     arms = partial(measured, store, folder=folder / "arms", terms=lambda: terms, say=lambda _: None)
-    first = EffectRequest("true", None, (), "ideal", options.repeats, None, joint=False)
+    first = EffectRequest("true", None, (), "ideal", options.repeats, None, joint=False, cheapest=options.world == "small")
     try:
         effects = arms(first)
     except UsageError:  # no turn lost anything

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 import research.null
+from analytics.losses.effects import Effect
 from games.einstein import planted
 from research.__main__ import NAMES, main
 from research.attribution import planted_games, proof_of
+from research.effects import WORLDS as EFFECT_WORLDS
+from research.effects import Measured, counted, table
 from research.null import COUNTED, WORLDS, extend, found, lines, part
 from research.unfound import unfound
 from schemas.store.store import Store
@@ -30,6 +33,26 @@ def test_the_page_lists_every_name() -> None:
     page = (DOCS / "dev" / "research.md").read_text("utf-8")
     assert [name for name in NAMES if f"`{name}`" not in page] == []
     assert {path.stem for path in (ROOT / "research").glob("*.py") if "def main(" in path.read_text("utf-8")} == {"__main__", *NAMES}
+
+
+def test_the_page_of_effects_has_what_was_counted() -> None:
+    """The tables follow from the file."""
+    page = (DOCS / "effects.md").read_text("utf-8")
+    assert [world for world in EFFECT_WORLDS if table(world) not in page] == []
+
+
+def test_an_agent_is_named_by_its_shown_effect() -> None:
+    """One faulty player: it is named in the first game, another agent in the second. All faulty: by the further repeats, which differ."""
+
+    def one(game: str, agent: str, effect: float, price: float = 0.0) -> Effect:
+        return Effect("craft", game, 1, agent, None, price, "", 5, 1.0, effect, effect, effect, None, None, None)
+
+    first = [one("a", "D1", 2, 1), one("a", "D2", 0), one("b", "D1", 0, 1), one("b", "D2", -1), one("c", "D1", 0, 1)]
+    again = [one("a", "D1", 3), one("a", "D2", 0), one("b", "D1", 2), one("b", "D2", 1)]
+    found = counted(Measured(first, again, {"a": "D1", "b": "D1"}))
+    assert [found[name] for name in ("games", "shown", "named", "sign", "gain", "blamed", "unshown")] == [3, 2, 1, 1, 1, 3, 2]
+    assert counted(Measured(first, again, {}))["near"] == 1
+    assert counted(Measured(first, again, {}))["named_near"] == 0
 
 
 @pytest.mark.long
