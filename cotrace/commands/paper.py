@@ -1,4 +1,4 @@
-"""`cotrace paper`: the tables and figures of the papers from the store's logs, the papers' numbers beside."""
+"""`cotrace paper`: the tables and figures of the papers from the logs of a store, next to the papers' numbers."""
 
 from __future__ import annotations
 

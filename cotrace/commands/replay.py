@@ -235,7 +235,7 @@ def command(
         from cotrace.options.players import terms_of
 
         if effect:
-            raise UsageError("--effect has what --mend shows in its column `back`, next to the effect: leave out --mend")
+            raise UsageError("--effect shows in its column `back` what comes back, next to the effect: leave out --mend")
         if episode or turn or said or done:
             raise UsageError("--mend chooses games, turns and words itself: leave out EPISODE, --turn, --say and --do")
         store.check()

@@ -126,7 +126,7 @@ def test_the_report_tells_where_price_and_effect_disagree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "shown"),
     [
         (("--say", "A=x"), "leave out --say"),
         (("--mend", "3"), "leave out --mend"),
@@ -134,7 +134,7 @@ def test_the_report_tells_where_price_and_effect_disagree() -> None:
         (("--where", "task_id = 'none'"), "no turn can be played again"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(words: tuple[str, ...], said: str, planted: Store, tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_refused(words: tuple[str, ...], shown: str, planted: Store, tmp_path: Path) -> None:
     code, _, err = run("replay", "--effect", *words, "--store", str(planted.path), "--out", str(tmp_path))
     assert code == 2
-    assert said in err
+    assert shown in err
