@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from games.asympuzl.puzzle import AGENTS, Entry, other, wrong_positions
@@ -13,11 +13,6 @@ _RULES: Final = (
     "A and B write down which shape of which color is at each position of a row. A was given the shapes in their right order, without "
     "colors. B was given each shape with its color, in an order that tells nothing. Each tells the other what it knows."
 )
-
-
-def fixed(_: random.Random) -> Iterable[Scenario]:
-    """None: every question is about logged hypotheses."""
-    return ()
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

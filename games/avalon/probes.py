@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from itertools import combinations
 from typing import Final
 
@@ -15,11 +14,6 @@ _RULES: Final = (
     "player never does; one fail makes a mission fail. Merlin is shown all evil players but Mordred; Percival is shown Merlin and "
     "Morgana, without knowing which is which; other good players are shown nothing."
 )
-
-
-def fixed(_: random.Random) -> Iterable[Scenario]:
-    """None: every question is about a logged table."""
-    return ()
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final
 
@@ -34,11 +34,6 @@ _HANABI: Final = (
     "Hanabi with two players. Cards have one of five colours and a rank from 1 to 5. A card can be played if its rank is one above that of "
     "its colour's firework; a wrong play costs a life. A player sees the other hand, not its own; of its own it knows what hints named."
 )
-
-
-def fixed(_: random.Random) -> Iterable[Scenario]:
-    """None: every question is about a logged state."""
-    return ()
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
 from typing import Final
 
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SEEN_BY, Board, Cell, all_views, views_json, wall_cells
@@ -21,11 +20,6 @@ has the cells (0,0) (1,0) (2,0), D2 (0,0) (0,1) (0,2), D3 (0,2) (1,2) (2,2). A d
 the board from all walls. A move places one block on top of a stack (a large one on two stacks of equal height), or removes a top block.
 Score: how nearly the board is the target at the end.
 """
-
-
-def fixed(_: random.Random) -> Iterable[Scenario]:
-    """None: every question is about a logged board."""
-    return ()
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

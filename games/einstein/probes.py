@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from typing import Final
 
 from games.einstein.engine.puzzle import BINS, COMMON, DESTINATIONS, PLAYERS, REACH
@@ -17,11 +16,6 @@ _RULES: Final = (
     "same bin, or into different bins of the same row, column or diagonal. They may share facts and ask about blocks.\n"
     + "; ".join(f"{agent} reaches {', '.join(REACH[place])}" for place, agent in enumerate(AGENTS))
 )
-
-
-def fixed(_: random.Random) -> Iterable[Scenario]:
-    """None: every question is about a logged table."""
-    return ()
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
