@@ -15,14 +15,12 @@ from schemas.common.wording import (
     condition_in_words,
     count,
     counted,
-    from_to,
     in_words,
     interval,
     number,
     score,
     share,
     share_interval,
-    signed,
 )
 from schemas.families import family, games_apart, title_of
 from schemas.store.store import Store
@@ -215,7 +213,7 @@ def _who(board: _Board) -> str:
             means = f"all have the same mean, {_mean({**first, 'score_low': None})}"
         return f"{opening}: {unlike}{_nothing_shown(board)}; {means}."
     last, pair = shown
-    difference = f"{signed(pair['difference']).lstrip('+')} ({from_to(pair['low'], pair['high'])})"
+    difference = f"{score(pair['difference'])} {interval(pair['low'], pair['high'])}"
     sure = chance(pair["p"], pair["p_holm"], pair["tests"], "comparison")
     return (
         f"{opening}: {unlike}{names[_side(last)]} is behind {names[_side(pair, '_a')]} by {difference} "

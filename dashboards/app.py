@@ -7,7 +7,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import dash
-from dash import ALL, MATCH, Dash, Input, Output, State, html
+from dash import ALL, MATCH, Dash, Input, Output, State
 from flask import Flask, Response, abort, request
 
 from dashboards import grid
@@ -15,7 +15,7 @@ from dashboards.address import Address
 from dashboards.drawing import INDEX, draw_page, draw_part, frame, state_told
 from dashboards.page_file import page_file
 from dashboards.pages import pages
-from dashboards.parts import Part, compact, data
+from dashboards.parts import Part, compact, data, html
 from dashboards.reader import Reader, reader
 from dashboards.requests import LOCAL, Access, Click, answer_faults, checked, guard
 from schemas.store.store import Store
@@ -47,7 +47,7 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
     )
     guard(app.server, access)
     answer_faults(app.server)
-    app.layout = frame()
+    app.layout = compact(frame())
 
     def opened(address: Address) -> AbstractContextManager[Reader]:
         return reader(store, address, rubric_folders, is_whole=False)

@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dash import html
-
-from dashboards.parts import Part
+from dashboards.parts import Part, html
 from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.common.wording import in_words

@@ -19,12 +19,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from dash import html
-
 from dashboards.address import FILTERS, GAME
 from dashboards.figures import FULLER, OUTCOMES, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.parts import Part, card, figure, link_choices, note, stat
+from dashboards.parts import Part, card, figure, html, link_choices, note, stat
 from schemas.common import wording
 
 if TYPE_CHECKING:
@@ -94,14 +92,13 @@ class Number:
 class Table:
     """The rows of a query in a grid."""
 
-    name: str
     title: str
-    sql: str
     columns: Mapping[str, GridColumn]
+    name: str = ""
+    """The chart's by default."""
+    sql: str = ""
+    """The chart's by default."""
     links: Links | None = None
-    filter_on: Sequence[str] = FILTERS
-    source: str = ""
-    """The command that gives the same rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +197,7 @@ class FamilyPage:
         rows = self.rows(read, chart)
         if rows.is_empty():
             return card(chart.title, note(chart.empty), wide=True) if chart.empty else None
-        table = fold(read, self._grids[chart.table.name], is_open=chart.kind == "table") if chart.table else None
+        table = fold(read, self._grids[chart.name], is_open=chart.kind == "table") if chart.table else None
         drawn = None
         if chart.kind != "table":
             found = self.draw(read, chart, rows)
@@ -235,12 +232,15 @@ class FamilyPage:
 
     @cached_property
     def _grids(self) -> dict[str, Grid]:
-        tables = {chart.table.name: (chart.table, chart.choices) for chart in self.charts if chart.table}
-        return {name: Grid(name, partial(self._table_rows, table, choices), table.title) for name, (table, choices) in tables.items()}
+        return {
+            chart.name: Grid(chart.table.name or chart.name, partial(self._table_rows, chart, chart.table), chart.table.title)
+            for chart in self.charts
+            if chart.table
+        }
 
-    def _table_rows(self, table: Table, choices: Sequence[Choice], read: Reader, _: str) -> TableRows:
-        sql, values = self._asked(read, table.sql, choices)
-        known = [choice for choice in (*self.choices, *choices) if not isinstance(choice.options, str)]
+    def _table_rows(self, chart: Chart, table: Table, read: Reader, _: str) -> TableRows:
+        sql, values = self._asked(read, table.sql or chart.sql, chart.choices)
+        known = [choice for choice in (*self.choices, *chart.choices) if not isinstance(choice.options, str)]
         named = {f"{{{choice.key}}}": choice.chosen(read) for choice in known}
         columns = {
             named[name][0] if name in named else name: replace(column, heading=named[name][1][named[name][0]]) if name in named else column
@@ -248,7 +248,7 @@ class FamilyPage:
         }
         links = table.links
         link = None if links is None else lambda row: self._link(read, links, row)
-        return TableRows(sql=sql, parameters=values, filter_on=table.filter_on, columns=columns, link=link)
+        return TableRows(sql=sql, parameters=values, filter_on=chart.filter_on, columns=columns, link=link)
 
 
 def _dots(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:

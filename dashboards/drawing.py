@@ -9,13 +9,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
-from dash import dcc, html
+from dash import dcc
 
 from analytics.installation import are_current, ensure_installed
 from dashboards import filters
 from dashboards.address import FILTERS, GAME, Address
 from dashboards.pages import pages
-from dashboards.parts import Part, aria, compact, data, note, svg
+from dashboards.parts import Element, Part, aria, compact, data, html, note, svg
 from dashboards.reader import kept, reader
 from dashboards.requests import tell
 from schemas.common.errors import CotraceError, UsageError
@@ -202,7 +202,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
             found = read.rows(_GAMES)
             if found.is_empty():
                 return alone(_empty(store), state)
-            head = navigation(address, pages(), page, found["benchmark"].unique())
+            head = navigation(address, pages(), page, set(found["benchmark"]))
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
             if about := getattr(page, "BENCHMARK", None):
                 found = found.filter(found["benchmark"] == about)
@@ -258,7 +258,7 @@ def _with_views(store: Store, address: Address, rubric_folders: Sequence[Path], 
 
 def _headed(content: Part, title: str) -> Part:
     """A page that is one note has a heading too: screen readers go by them. It follows the store, which may soon have what is missing."""
-    is_note = getattr(content, "className", None) == "note"
+    is_note = isinstance(content, Element) and content.attributes.get("className") == "note"
     return html.Div([html.H1(title), content], **data(live="")) if is_note else content
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from dash import html
-
 from dashboards.address import FILTERS, Address
-from dashboards.parts import Part, aria, data, link_choices
+from dashboards.parts import Part, aria, data, html, link_choices
 from dashboards.reader import Reader
 from schemas.common import wording
 from schemas.common.text import printable

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import dash
-from dash import MATCH, Dash, Input, Output, State, html
+from dash import MATCH, Dash, Input, Output, State
 
 from analytics.query import as_csv, frame, literal, with_literals
 from dashboards.address import FILTERS, Address
 from dashboards.foreign_sql import MOST_BYTES_OF_A_FILE, MOST_BYTES_OF_A_PAGE, foreign_rows
-from dashboards.parts import Part, aria, data
+from dashboards.parts import Part, aria, compact, data, html
 from dashboards.reader import kept, kept_already
 from dashboards.requests import checked
 from schemas.common import wording
@@ -493,7 +493,7 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
         if not clicks or there:
             return dash.no_update
         with opened(Address.parse(path, search)) as read:
-            return grid(read, _known(tables, place.get("name", "")), place.get("part", ""))
+            return compact(grid(read, _known(tables, place.get("name", "")), place.get("part", "")))
 
     @app.server.get("/-/table.<kind>")  # type: ignore[untyped-decorator]
     def file_of_table(kind: str) -> Any:

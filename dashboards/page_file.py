@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import dcc, html
+from dash import dcc
 from dash.development.base_component import Component
 
 from analytics.findings import TOPICS, Finding, findings
@@ -19,7 +19,7 @@ from analytics.views import VIEWS
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.pages import pages
-from dashboards.parts import Fragment, Html, Part, Static, svg, to_html
+from dashboards.parts import Element, Fragment, Html, Part, Static, to_html
 from dashboards.reader import reader
 from schemas.common.text import printable
 from schemas.store.store import Store
@@ -218,10 +218,9 @@ def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
     return drawn
 
 
-_LEFT_OUT: Final = frozenset(
-    {"Button", "Checklist", "Download", "Dropdown", "Form", "Input", "Location", "RadioItems", "Store", "Textarea"}
-)
-"""What a file has no use for: it answers to nobody."""
+_LEFT_OUT: Final = frozenset({"button", "form", "input", "textarea"})
+"""What a file has no use for, as it answers to nobody; so are Dash's own components, figures apart."""
+_OF_LINKS: Final = frozenset({"href", "target"})
 
 
 _PRINT: Final = """
@@ -273,24 +272,16 @@ class _Frozen:
     def __call__(self, part: Part) -> Static:
         if isinstance(part, list | tuple):
             return [self(child) for child in part]
-        if isinstance(part, svg):
-            return None if part.tag in {"input", "textarea"} else svg(part.tag, *map(self, part.children), **part.attributes)
         if isinstance(part, dcc.Graph):
             self.figures += 1
             graph: Any = part
             return Fragment(drawn_place(f"figure-{self.figures}", graph.figure))
-        if isinstance(part, Component) and not isinstance(part, Fragment):
-            return self._component(part)
-        return part
+        if isinstance(part, Element):
+            return None if part.tag in _LEFT_OUT else self._element(part)
+        return None if isinstance(part, Component) and not isinstance(part, Fragment) else part
 
-    def _component(self, part: Component) -> Static:
-        kind = str(part._type)  # noqa: SLF001 - Dash has no other name for it
-        if kind in _LEFT_OUT:
-            return None
-        known: dict[str, Any] = part.to_plotly_json()["props"]  # type: ignore[no-untyped-call]
-        properties = {name: value for name, value in known.items() if name not in {"children", "id"}}
-        if kind in {"A", "Link"}:
-            kind, properties = "Span", {name: value for name, value in properties.items() if name not in {"href", "target", "refresh"}}
-        if kind == "Loading":
-            kind, properties = "Div", {}
-        return getattr(html, kind)(self(getattr(part, "children", None)), **properties)
+    def _element(self, part: Element) -> Static:
+        is_link = part.tag == "a"
+        gone = {*({"id"} if part.is_live else ()), *(_OF_LINKS if is_link else ())}
+        attributes = {name: value for name, value in part.attributes.items() if name not in gone}
+        return Element("span" if is_link else part.tag, self(part.children), **attributes)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html as escape_html
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from dash import dcc, html
+import dash
+from dash import dcc
 from dash.development.base_component import Component
 
 from schemas.common.text import Escaped, without_control
@@ -22,15 +24,10 @@ if TYPE_CHECKING:
 _VOID: Final = frozenset({"br", "hr", "img", "input", "wbr"})
 _ATTRIBUTES: Final = {"className": "class", "tabIndex": "tabindex", "colSpan": "colspan", "rowSpan": "rowspan", "htmlFor": "for"}
 _ADDRESSES: Final = frozenset({"href", "action"})
-_LEFT_OUT: Final = frozenset({"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_clicks", "refresh"})
 _LENGTH: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _TAG: Final = re.compile(r"[a-z][a-z0-9]*")
-
 _TEXT: Final = (str, int, float)
-_PLAIN: Final = "dash_html_components"
-"""What Dash calls the elements of HTML."""
-
-_BOUND: Final = (html.Summary, html.Legend)
+_BOUND: Final = frozenset({"summary", "legend"})
 """Elements that must stand right inside their parent."""
 
 
@@ -46,7 +43,7 @@ class Html(Escaped):
 
 
 Static = Any
-"""Text, a number, None, a static component, an `svg` element, or a list of these."""
+"""Text, a number, None, an element without a live part, a fragment, or a list of these."""
 
 
 class Fragment(Component):
@@ -70,69 +67,94 @@ class Fragment(Component):
         self.html = html
 
 
-class svg:  # noqa: N801 - reads as `html.Div` does
-    """An element of a drawing: `svg("circle", cx=3, cy=4, r=2)`; underscores in names stand for hyphens."""
+class Element:
+    """An element of a page. A page has a thousand, and Dash's components take ten times as long: live elements alone become some."""
 
-    def __init__(self, tag: str, *children: Static, **attributes: str | float | None) -> None:
-        if not _TAG.fullmatch(tag.lower()):
-            raise ValueError(f"no element is called {tag!r}")
+    __slots__ = ("attributes", "children", "is_live", "tag")
+
+    def __init__(self, tag: str, children: Static = None, /, **attributes: Any) -> None:
         self.tag = tag
         self.children = children
         self.attributes = attributes
+        self.is_live = "id" in attributes or _is_live(children)
+        """A callback needs it, or something in it."""
+
+    def __repr__(self) -> str:
+        return f"{self.tag}({self.children!r}, {self.attributes})"
 
 
-def is_static(part: Static, known: dict[int, bool] | None = None) -> bool:
-    """Whether nothing in it needs a component of its own; `known`: what has been found of components already, by id."""
-    if isinstance(part, _TEXT):
-        return True
-    known = {} if known is None else known
+class _Html:
+    """`html.Div(children, className="a")`: the elements of HTML, with the attributes as Dash writes them."""
+
+    def __getattr__(self, name: str) -> Callable[..., Part]:
+        made = partial(Element, name.lower())
+        setattr(self, name, made)
+        return made
+
+
+html: Final = _Html()
+
+
+def svg(tag: str, *children: Static, **attributes: str | float | None) -> Element:
+    """An element of a drawing: `svg("circle", cx=3, cy=4, r=2)`; underscores in names stand for hyphens, and an id makes nothing live.
+
+    Raises:
+        ValueError: that is no name of an element.
+    """
+    if not _TAG.fullmatch(tag.lower()):
+        raise ValueError(f"no element is called {tag!r}")
+    drawn = Element(tag, children, **{name.replace("_", "-"): value for name, value in attributes.items()})
+    drawn.is_live = False
+    return drawn
+
+
+def _is_live(part: Static) -> bool:
+    if part is None or isinstance(part, _TEXT):
+        return False
+    if isinstance(part, Element):
+        return part.is_live
     if isinstance(part, list | tuple):
-        return all(is_static(child, known) for child in part)
-    if not isinstance(part, Component):
-        return True
-    if id(part) not in known:
-        children = is_static(vars(part).get("children"), known)
-        is_plain = part._namespace == _PLAIN or isinstance(part, dcc.Link)  # noqa: SLF001 - Dash has no other name for it
-        known[id(part)] = children and is_plain and "id" not in vars(part)
-    return known[id(part)]
+        return any(map(_is_live, part))
+    return not isinstance(part, Fragment)
 
 
-def compact(part: Static, known: dict[int, bool] | None = None) -> Any:
-    """The same page with the largest possible static parts as fragments; `known` as in `is_static`."""
-    known = {} if known is None else known
+def compact(part: Static) -> Any:
+    """The same page as Dash can send it, the largest possible parts without anything live as fragments."""
     if isinstance(part, list | tuple):
-        return list(_grouped(part, known))
+        return list(_grouped(part))
     if part is None or isinstance(part, _TEXT):
         return part
-    if is_static(part, known):
-        return Fragment(to_html(part))
-    for name in _ADDRESSES & vars(part).keys():
-        setattr(part, name, _relative(getattr(part, name)))
-    if part._namespace == _PLAIN and not isinstance(getattr(part, "children", None), (*_TEXT, type(None))):  # noqa: SLF001
-        part.children = compact(part.children, known)
-    return part
+    if not _is_live(part):
+        return part if isinstance(part, Fragment) else Fragment(to_html(part))
+    return _component(part) if isinstance(part, Element) else part
 
 
-def _grouped(parts: Sequence[Static], known: dict[int, bool]) -> Iterator[Any]:
+def _component(element: Element) -> Component:
+    attributes = {name: _relative(value) if name in _ADDRESSES else value for name, value in element.attributes.items()}
+    made: Component = getattr(dash.html, element.tag.capitalize())(compact(element.children), **attributes)
+    return made
+
+
+def _grouped(parts: Sequence[Static]) -> Iterator[Any]:
     waiting: list[Static] = []
     for part in parts:
-        is_whole = is_static(part, known)
-        if is_whole and not isinstance(part, _BOUND):
+        is_bound = isinstance(part, Element) and part.tag in _BOUND
+        if not is_bound and not _is_live(part):
             waiting.append(part)
             continue
         if waiting:
             yield Fragment(to_html(waiting))
             waiting = []
-        yield part if is_whole else compact(part, known)
+        yield _component(part) if is_bound else compact(part)
     if waiting:
         yield Fragment(to_html(waiting))
 
 
 def to_html(part: Static) -> Html:
-    """Escaped HTML of a static part.
+    """Escaped HTML of a part; a component of Dash's is an element of its name, as it stands in the page before it lives.
 
     Raises:
-        TypeError: something in it is no static part.
+        TypeError: something in it is no part.
     """
     pieces: list[str] = []
     _write(part, pieces)
@@ -140,39 +162,37 @@ def to_html(part: Static) -> Html:
 
 
 def _write(part: Static, pieces: list[str]) -> None:
-    """Lists in place of generators, and no account of Dash's own: a page has some thousand parts, and each step of each reader one page."""
     if part is None:
         return
-    if isinstance(part, _TEXT):
+    if isinstance(part, Element):
+        pieces.append(f"<{part.tag}")
+        for name, value in part.attributes.items():
+            if value is None or value is False:
+                continue
+            pieces.append(_attribute(name, _style(value) if name == "style" else "" if value is True else str(value)))
+        pieces.append(">")
+        if part.tag not in _VOID:
+            _write(part.children, pieces)
+            pieces.append(f"</{part.tag}>")
+    elif isinstance(part, _TEXT):
         pieces.append(escape_html.escape(without_control(str(part)), quote=False))
     elif isinstance(part, list | tuple):
         for child in part:
             _write(child, pieces)
-    elif isinstance(part, svg):
-        _write_element(part.tag, {name.replace("_", "-"): value for name, value in part.attributes.items()}, part.children, pieces)
     elif isinstance(part, Fragment):
         pieces.append(part.html)
     elif isinstance(part, Component):
-        tag = "a" if isinstance(part, dcc.Link) else str(part._type).lower()  # noqa: SLF001 - Dash has no other name for it
-        known = part._prop_names  # noqa: SLF001 - it is set by each class
-        given = {name: value for name, value in vars(part).items() if name in known or name.startswith(("data-", "aria-"))}
-        _write_element(tag, given, given.get("children"), pieces)
+        attributes = {name: value for name, value in part.to_plotly_json()["props"].items() if name != "children"}
+        _write(Element(str(part._type).lower(), getattr(part, "children", None), **attributes), pieces)  # noqa: SLF001 - Dash has no other name
     else:
-        raise TypeError(f"{type(part).__name__} is no static part")
+        raise TypeError(f"{type(part).__name__} is no part")
 
 
-def _write_element(tag: str, properties: Mapping[str, Any], children: Static, pieces: list[str]) -> None:
-    pieces.append(f"<{tag}")
-    for name, value in properties.items():
-        if value is None or value is False or name in _LEFT_OUT:
-            continue
-        text = "" if value is True else _style(value) if name == "style" else str(value)
-        text = _relative(text) if name in _ADDRESSES else text
-        pieces.append(f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(without_control(text))}"')
-    pieces.append(">")
-    if tag not in _VOID:
-        _write(children, pieces)
-        pieces.append(f"</{tag}>")
+@lru_cache(4096)
+def _attribute(name: str, value: str) -> str:
+    """Pages repeat most of theirs."""
+    value = _relative(value) if name in _ADDRESSES else value
+    return f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(without_control(value))}"'
 
 
 def _relative(address: str) -> str:
@@ -187,7 +207,7 @@ def _style(style: Mapping[str, Any] | str) -> str:
 
 
 Part = Any
-"""A Dash component; Dash ships no types."""
+"""Whatever a page can hold: static parts, elements, Dash's components."""
 
 
 def aria(**values: str) -> Any:
@@ -308,7 +328,7 @@ def stat_of(label: str, part: int, whole: int) -> Part:
 def pager(address: Address, start: int, size: int, total: int, what: str) -> Part:
     """Where one is in a long list, and the ways to the pages before and after: `?from=`."""
     steps = [("← before", start - size), ("after →", start + size)]
-    links = [dcc.Link(text, href=address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < total]
+    links = [html.A(text, href=address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < total]
     shown = f"{what} {count(min(start + 1, total))} to {count(min(start + size, total))} of {count(total)}"
     return html.Div([html.Span(shown, className="choices-label"), *links], className="choices")
 

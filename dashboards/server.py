@@ -14,7 +14,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dash.development.base_component import Component
+from dash import dcc
 from flask import Flask
 from waitress.server import create_server
 from waitress.task import ThreadedTaskDispatcher
@@ -24,6 +24,7 @@ from dashboards.app import create_app
 from dashboards.drawing import draw_page, draw_part
 from dashboards.foreign_sql import stop as stop_queries
 from dashboards.pages import pages
+from dashboards.parts import Element
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
 from dashboards.reader import reader
@@ -149,12 +150,11 @@ def _left_for_later(part: Part) -> Iterator[tuple[str, str, str]]:
     if isinstance(part, list | tuple):
         for child in part:
             yield from _left_for_later(child)
-    elif isinstance(part, Component):
-        place = getattr(part, "id", None)
-        if isinstance(place, dict) and place.get("type") == "ask":
-            yield getattr(part, "data", ""), place["name"], place["part"]
-        else:
-            yield from _left_for_later(getattr(part, "children", None))
+    elif isinstance(part, Element):
+        yield from _left_for_later(part.children)
+    elif isinstance(part, dcc.Store) and getattr(part, "id", {}).get("type") == "ask":
+        asked: Any = part
+        yield asked.data, asked.id["name"], asked.id["part"]
 
 
 _THREADS: Final = 8

@@ -7,11 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from dashboards.address import GAME
 from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, plain, short, styled
-from dashboards.parts import Part, figure
+from dashboards.parts import Part, figure, html
 from dashboards.reader import Reader, TeamName, team_names
 from schemas.common import wording
 from schemas.families import family
@@ -32,6 +30,7 @@ _INK: Final = SERIES[0]
 _FAINT: Final = "rgba(138, 143, 156, 0.16)"
 _AGENTS: Final = ("#8593c9", "#a5b0d9", "#c3cbe6", "#dde1f1")
 """One hue, as agents are no categories of failure; their names are on the bars."""
+_NOBODY: Final = "#c9ccd3"
 _NOT_ATTRIBUTED: Final = "not attributed"
 _UNKNOWN: Final = "not known"
 _ROW: Final = 46
@@ -165,6 +164,9 @@ def _turns_at(read: Reader, row: Row, only: str = "", **keys: str) -> str:
 # -- a row a team -------------------------------------------------------------------------------------------------------------------------
 
 
+_VALUES: Final = {"score": "score_mean", "success": "success_rate", "process": "process_mean", "spiral": "spiral_share"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Measure:
     """A panel of dots."""
@@ -181,9 +183,7 @@ class _Measure:
     is_share: bool = False
 
     def value(self, row: Row) -> float | None:
-        found: float | None = row[
-            f"{self.key}_{'mean' if self.key in {'score', 'process'} else 'rate' if self.key == 'success' else 'share'}"
-        ]
+        found: float | None = row[_VALUES[self.key]]
         return found
 
     def ends(self, row: Row) -> tuple[float | None, float | None]:
@@ -378,17 +378,7 @@ def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure
             showlegend=False,
             **at,
         )
-    gone = [place for place, value in enumerate(values) if value is None]
-    drawn.add_scatter(
-        x=[low + (high - low) / 2] * len(gone),
-        y=gone,
-        mode="text",
-        text=[f"<i>{_UNKNOWN}</i>"] * len(gone),
-        textfont={"size": 11, "color": OTHER},
-        hoverinfo="skip",
-        showlegend=False,
-        **at,
-    )
+    _unknown(drawn, [place for place, value in enumerate(values) if value is None], (low + high) / 2, **at)
     if measure.line_at is not None:
         drawn.add_vline(x=measure.line_at, line={"color": OTHER, "width": 1, "dash": "dot"}, **at)
     drawn.update_xaxes(range=[low - room, high + room], tickformat=".0%" if measure.is_share else None, zeroline=False, **at)
@@ -431,86 +421,42 @@ def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[R
             link = _turns_at(read, row, taxonomy=taxonomy, category=name)
             parts[name].append((turns.get(name, 0) / size, turns.get(name, 0), sizes[-1], link))
         parts["other"].append((rest / size, rest, sizes[-1], _turns_at(read, row, "failure")))
-    places = list(range(len(rows)))
-    hatch = ["/" if row["games"] < FEW else "" for row in rows]
     for name, found in parts.items():
-        if not any(share for share, *_ in found):
-            continue
-        color = SERIES[shown.index(name)] if name in shown else OTHER
-        drawn.add_bar(
-            x=[share for share, *_ in found],
-            y=places,
-            orientation="h",
-            name=plain(short(wording.in_words(name), 28)),
-            showlegend=False,
-            marker={"color": color, "line": {"width": 0}, "pattern": {"shape": hatch, "solidity": 0.4}},
-            customdata=[[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found],
-            hovertemplate="%{fullData.name}: %{customdata[1]}<extra></extra>",
-            **at,
-        )
-        drawn.add_bar(x=[None], y=[0], orientation="h", name=plain(short(wording.in_words(name), 28)), marker={"color": color}, **at)
-    failed = [sum(parts[name][place][0] for name in parts) for place in places]
-    drawn.add_bar(
-        x=[max(0.0, 1 - share) if size else 0 for share, size in zip(failed, sizes, strict=True)],
-        y=places,
-        orientation="h",
-        marker={"color": _FAINT, "line": {"width": 0}},
-        hovertemplate="no failure<extra></extra>",
-        showlegend=False,
-        **at,
-    )
-    _unknown(drawn, [place for place in places if not sizes[place]], 0.5, **at)
+        if any(share for share, *_ in found):
+            color = SERIES[shown.index(name)] if name in shown else OTHER
+            words = plain(short(wording.in_words(name), 28))
+            told = [[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found]
+            _bar(drawn, rows, [share for share, *_ in found], name=words, marker_color=color, customdata=told, **at)
+            drawn.add_bar(x=[None], y=[0], orientation="h", name=words, marker={"color": color}, **at)
+    failed = [sum(found[place][0] for found in parts.values()) for place in range(len(rows))]
+    right = [max(0.0, 1 - share) if size else 0 for share, size in zip(failed, sizes, strict=True)]
+    _bar(drawn, rows, right, marker_color=_FAINT, hovertemplate="no failure<extra></extra>", **at)
+    _unknown(drawn, [place for place, size in enumerate(sizes) if not size], 0.5, **at)
     drawn.update_xaxes(range=[0, max(1.0, *failed)], tickformat=".0%", dtick=0.5, zeroline=False, showgrid=False, **at)
 
 
 def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
     """What each agent lost in a game; what no attribution covers is hatched."""
-    agents = regret_by_agent(teams)
-    places = list(range(len(rows)))
-    hatch = ["/" if row["games"] < FEW else "" for row in rows]
-    lost = {
-        (place, name): sum(found["cost_a_game"] for found in teams.at(teams.regrets, row) if (found["agent"] or "") == name)
-        for place, row in enumerate(rows)
-        for name in agents
-    }
+    agents = list(regret_by_agent(teams.regrets))
+    own = [teams.at(teams.regrets, row) for row in rows]
     most = max((row["regret"] or 0 for row in rows), default=0) or 1
-    for rank, name in enumerate(agents):
-        drawn.add_bar(
-            x=[lost[place, name] for place in places],
-            y=places,
-            orientation="h",
-            name=plain(name),
-            text=[plain(name) if lost[place, name] > 0.08 * most else "" for place in places],
-            textposition="inside",
-            insidetextanchor="middle",
-            textfont={"size": 10.5, "color": INK},
-            marker={"color": _AGENTS[min(rank, len(_AGENTS) - 1)], "line": {"width": 0}, "pattern": {"shape": hatch, "solidity": 0.3}},
-            customdata=[[_turns_at(read, row, "lost", agent=name), wording.number(lost[place, name])] for place, row in enumerate(rows)],
-            hovertemplate="%{fullData.name}: %{customdata[1]} a game<extra></extra>",
-            showlegend=False,
-            **at,
-        )
-    free = [
-        sum(found["cost_a_game"] for found in teams.at(teams.regrets, row) if not found["agent"] and found["status"] == "answered")
-        for row in rows
-    ]
-    known = [sum(lost[place, name] for name in agents) + free[place] for place in places]
-    left = [max(0.0, (row["regret"] or 0) - part) for row, part in zip(rows, known, strict=True)]
-    for name, values, pattern, step in (("no agent", free, "", "seeing"), (_NOT_ATTRIBUTED, left, "x", "not_understood")):
-        drawn.add_bar(
-            x=values,
-            y=places,
-            orientation="h",
-            marker={"color": "#c9ccd3", "line": {"width": 0}, "pattern": {"shape": pattern, "solidity": 0.2, "fgcolor": OTHER}},
-            customdata=[[_turns_at(read, row, "lost", step=step), wording.number(value)] for row, value in zip(rows, values, strict=True)],
-            text=[name if value > len(name) * most / 40 else "" for value in values],
-            textposition="inside",
-            insidetextanchor="middle",
-            textfont={"size": 10.5, "color": INK},
-            hovertemplate=f"{name}: %{{customdata[1]}} a game<extra></extra>",
-            showlegend=False,
-            **at,
-        )
+
+    def draw(name: str, values: list[float], least: float, marker: dict[str, Any], **narrow: str) -> None:
+        text = [plain(name) if value > least * most else "" for value in values]
+        told = [
+            [_turns_at(read, row, "lost", **narrow), f"{wording.number(value)} a game"] for row, value in zip(rows, values, strict=True)
+        ]
+        look = {"text": text, "textposition": "inside", "insidetextanchor": "middle", "textfont": {"size": 10.5, "color": INK}}
+        _bar(drawn, rows, values, name=plain(name), marker=marker, customdata=told, **look, **at)
+
+    lost = {name: [sum(one["cost_a_game"] for one in found if one["agent"] == name) for found in own] for name in agents}
+    for rank, (name, values) in enumerate(lost.items()):
+        draw(name, values, 0.08, {"color": _AGENTS[min(rank, len(_AGENTS) - 1)]}, agent=name)
+    free = [sum(one["cost_a_game"] for one in found if not one["agent"] and one["status"] == "answered") for found in own]
+    left = [max(0.0, (row["regret"] or 0) - sum(known)) for row, *known in zip(rows, free, *lost.values(), strict=True)]
+    draw("no agent", free, 0.2, {"color": _NOBODY}, step="seeing")
+    crossed = {"shape": "x", "solidity": 0.2, "fgcolor": OTHER}
+    draw(_NOT_ATTRIBUTED, left, 0.35, {"color": _NOBODY, "pattern": crossed}, step="not_understood")
     _unknown(drawn, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
     drawn.update_xaxes(range=[0, 1.04 * most], nticks=4, zeroline=False, showgrid=False, **at)
 
@@ -518,13 +464,26 @@ def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Ro
 _BARS: Final = {"failures": _failure_bars, "regret": _regret_bars}
 
 
-def regret_by_agent(teams: Teams) -> dict[str, float]:
-    """What each agent lost over all games in view, the most first."""
+def regret_by_agent(rows: Sequence[Row]) -> dict[str, float]:
+    """What each agent lost in a game by rows of `team_regret_by`, the most first; over several teams, the sum of their means."""
     sums: dict[str, float] = {}
-    for row in teams.regrets:
+    for row in rows:
         if row["agent"]:
-            sums[row["agent"]] = sums.get(row["agent"], 0) + row["cost"]
+            sums[row["agent"]] = sums.get(row["agent"], 0) + row["cost_a_game"]
     return dict(sorted(sums.items(), key=lambda found: (-found[1], found[0])))
+
+
+def _bar(drawn: go.Figure, rows: Sequence[Row], values: Sequence[float], **more: Any) -> None:
+    """A part of each team's bar; of few games, hatched."""
+    drawn.add_bar(
+        x=values,
+        y=list(range(len(rows))),
+        **{"orientation": "h", "hovertemplate": "%{fullData.name}: %{customdata[1]}<extra></extra>", "showlegend": False} | more,
+    )
+    marker = drawn.data[-1].marker
+    if marker.color != _FAINT and not marker.pattern.shape:
+        marker.pattern = {"shape": ["/" if row["games"] < FEW else "" for row in rows], "solidity": 0.35}
+    marker.line.width = 0
 
 
 def _unknown(drawn: go.Figure, places: Sequence[int], middle: float, **at: int) -> None:

@@ -91,6 +91,7 @@ def take(browser: Browser, address: str, place: Path) -> None:
     """The page in every width and theme; what a screen shows first, and below it the whole page."""
     for width, height in WIDTHS.items():
         page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(600_000)  # on a machine that others use too
         page.on("console", lambda said: print(f"{place.name}: console: {said.text}") if said.type == "error" else None)
         page.on("pageerror", lambda error: print(f"{place.name}: {error}"))
         page.goto(address)

@@ -68,6 +68,67 @@ from classified
 inner join sizes using (episode_id)
 group by all;
 
+-- logged_failures: the category each turn has in each taxonomy, as far as its game's log alone tells.
+-- One row is (turn, agent, taxonomy, category).
+--   episode_id, turn
+--   agent  text  whose failure; null for the team
+--   taxonomy, category
+--   evidence  text  what the rule saw; null where the category is enough
+create or replace view logged_failures as
+select episode_id, turn, agent, taxonomy, category, evidence from failures
+union all by name
+select episode_id, turn, agent, 'dialogue' as taxonomy, category, evidence from dialogue_failures
+union all by name
+select sent.episode_id, sent.turn, sent.agent, 'dialogue' as taxonomy, 'none' as category
+from (select distinct episode_id, turn, agent from dialogue_messages) as sent
+inner join dialogue_games using (episode_id)
+where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn, agent) from dialogue_failures);
+
+-- logged_categories: on how many turns of each game each category of failure occurs, as far as its log alone tells.
+-- One row is (episode_id, taxonomy, category), and one for all categories that count.
+-- Materialized: by game
+--   episode_id, taxonomy
+--   category  text  null: any category that counts (failure_turns.counted)
+--   turns  count  turns (of an agent, where agents are distinguished) with it
+create or replace view logged_categories as
+with logged as (
+    select * from unmaterialized('logged_failures')
+)
+
+select episode_id, taxonomy, category, count(distinct (turn, agent)) as turns
+from (
+    select * from logged
+    union all by name
+    select * exclude (category) from logged
+    where category <> 'no_oracle_or_attempt'
+)
+group by all;
+
+-- game_categories: on how many turns of each game each category of failure occurs; with `contradictions`, of which labels and judges tell.
+-- One row is (episode_id, taxonomy, category), and one for all categories that count.
+-- Columns as in: logged_categories.
+create or replace view game_categories as
+select * from logged_categories
+union all by name
+select episode_id, taxonomy, category, count(*) as turns
+from (
+    select episode_id, 'contradictions' as taxonomy, unnest([null, if(contradicts, 'contradicts_itself', 'none')]) as category
+    from contradictions_read
+)
+group by all;
+
+-- failure_kinds: what each category that occurs means.
+-- One row is (taxonomy, category).
+--   taxonomy, category
+--   common  text  the kind of failure that the category is of, as in failure_map; `none` of turns that went right; null where it lists none
+--   wrong  flag  it is a failure; false of the category of turns that went right
+create or replace view failure_kinds as
+select
+    taxonomy, category, failure_map.common,
+    not coalesce(failure_map.common = 'none', category in ('correct', 'no_error', 'none_of_these', 'accepted', 'right')) as wrong
+from (select distinct taxonomy, category from game_categories where category is not null)
+left join failure_map using (taxonomy, category);
+
 -- failure_turns: the category each turn has in each taxonomy.
 -- One row is a row of `failures`: (turn, agent, taxonomy, category). Games without states have the taxonomy `dialogue` (dialogue_failures), in
 -- which a turn without any of its categories is `none`; where labels or judges tell of contradictions, also `contradictions`.
@@ -79,14 +140,7 @@ select
     failures.category <> 'no_oracle_or_attempt' as counted,
     failures.evidence
 from (
-    select episode_id, turn, agent, taxonomy, category, evidence from failures
-    union all by name
-    select episode_id, turn, agent, 'dialogue' as taxonomy, category, evidence from dialogue_failures
-    union all by name
-    select sent.episode_id, sent.turn, sent.agent, 'dialogue' as taxonomy, 'none' as category
-    from (select distinct episode_id, turn, agent from dialogue_messages) as sent
-    inner join dialogue_games using (episode_id)
-    where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn, agent) from dialogue_failures)
+    select * from logged_failures
     union all by name
     select episode_id, turn, agent, 'contradictions' as taxonomy, if(contradicts, 'contradicts_itself', 'none') as category, evidence
     from contradictions_read
@@ -147,13 +201,16 @@ inner join groups using (benchmark, condition, model);
 -- known only where people or judges have looked.
 -- One row is a benchmark with classified turns.
 create or replace view default_taxonomies as
-select benchmark, taxonomy
-from failure_turns
-group by benchmark, taxonomy
+select games.benchmark, game_categories.taxonomy
+from game_categories
+inner join games using (episode_id)
+where game_categories.category is not null
+group by games.benchmark, game_categories.taxonomy
 qualify
     row_number() over (
-        partition by benchmark
-        order by taxonomy like '%published' desc, regexp_matches(taxonomy, '_(read|grounding)$|^contradictions$'), count(*) desc, taxonomy
+        partition by games.benchmark
+        order by
+            taxonomy like '%published' desc, regexp_matches(taxonomy, '_(read|grounding)$|^contradictions$'), sum(turns) desc, taxonomy
     ) = 1;
 
 -- failure_breakdown: how often each failure category occurs.

@@ -59,17 +59,16 @@ processes as (
 ),
 
 inside as (
-    select episode_id, count(distinct turn) as inside
-    from (select episode_id, unnest(range(start_turn, end_turn + 1)) as turn from correction_spirals)
+    select episode_id, count(*) as turns, count(*) filter (in_spiral) as inside
+    from turn_course
+    where in_spiral is not null
     group by all
 ),
 
 seen as (
-    select games_of_teams.team_key, games.turns_taken as turns, coalesce(inside.inside, 0) as inside
+    select games_of_teams.team_key, inside.turns, inside.inside
     from games_of_teams
-    inner join games using (episode_id)
-    inner join spiral_games using (episode_id)
-    left join inside using (episode_id)
+    inner join inside using (episode_id)
 ),
 
 spirals as (
@@ -140,14 +139,10 @@ select * from team_overview_by();
 create or replace view shown_failures as
 select
     failure_turns.episode_id, failure_turns.turn, failure_turns.agent, failure_turns.benchmark, failure_turns.taxonomy,
-    failure_turns.category, failure_map.common,
-    not coalesce(
-        failure_map.common = 'none',
-        failure_turns.category in ('correct', 'no_error', 'none_of_these', 'accepted', 'right')
-    ) as wrong
+    failure_turns.category, failure_kinds.common, failure_kinds.wrong
 from failure_turns
 inner join default_taxonomies using (benchmark, taxonomy)
-left join failure_map using (taxonomy, category)
+inner join failure_kinds using (taxonomy, category)
 where failure_turns.counted;
 
 -- team_failures_by: on how many turns of each team each category of failure occurs, in the taxonomy that is shown first; a table macro.
@@ -160,38 +155,32 @@ create or replace macro team_failures_by(levels := null) as table
 with counted as (
     select
         compared_games.benchmark, compared_games.condition, compared_games.model, compared_games.team,
-        compared_games.team_name, compared_games.max_turns, found.*
-    from (select * exclude (benchmark) from shown_failures) as found
+        compared_games.team_name, compared_games.max_turns, found.taxonomy, found.category,
+        sum(found.turns)::bigint as turns,
+        count(*) as games
+    from game_categories as found
     inner join compared_games using (episode_id)
-    where compared_games.ending = 'ended' and (levels is null or list_contains(levels, compared_games.level))
-),
-
-sizes as (
-    select
-        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key,
-        count(distinct (episode_id, turn, agent)) as denominator,
-        count(distinct episode_id) as games
-    from counted
+    inner join default_taxonomies on compared_games.benchmark = default_taxonomies.benchmark and found.taxonomy = default_taxonomies.taxonomy
+    where
+        compared_games.ending = 'ended' and (levels is null or list_contains(levels, compared_games.level))
+        and found.category is distinct from 'no_oracle_or_attempt'
     group by all
 ),
 
-kinds as (
-    select
-        benchmark, condition, model, team, team_name, max_turns, taxonomy, category, common, wrong,
-        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key,
-        count(distinct (episode_id, turn, agent)) as turns
+keyed as (
+    select *, (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
     from counted
-    group by all
 )
 
 select
-    kinds.* exclude (team_key, turns),
-    kinds.turns,
-    sizes.denominator,
+    kinds.* exclude (team_key, turns, games),
+    failure_kinds.common, failure_kinds.wrong, kinds.turns,
+    sizes.turns as denominator,
     sizes.games,
-    kinds.turns / sizes.denominator as share
-from kinds
-inner join sizes using (team_key);
+    kinds.turns / sizes.turns as share
+from keyed as kinds
+inner join keyed as sizes on kinds.team_key = sizes.team_key and sizes.category is null
+inner join failure_kinds on kinds.taxonomy = failure_kinds.taxonomy and kinds.category = failure_kinds.category;
 
 -- team_regret_by: what each agent of a team lost per game, by attribution; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, agent, link, status).
@@ -211,26 +200,72 @@ with games_of_teams as (
 ),
 
 valued as (
-    select games_of_teams.team_key, count(distinct episode_id) as games
-    from turn_costs
-    inner join games_of_teams using (episode_id)
-    where isfinite(turn_costs.cost)
+    select games_of_teams.team_key, count(*) as games
+    from games_of_teams
+    where episode_id in (select episode_id from turn_costs where isfinite(cost))
+    group by all
+),
+
+parts as (
+    select episode_id, agent, link, status, count(distinct turn) as turns, sum(cost) as cost, any_value(unit) as unit
+    from attributed_costs
+    where cost > 1e-9 and isfinite(cost)
     group by all
 )
 
 select
     games_of_teams.benchmark, games_of_teams.condition, games_of_teams.model, games_of_teams.team, games_of_teams.team_name,
     games_of_teams.max_turns, found.agent, found.link, found.status,
-    count(distinct (found.episode_id, found.turn)) as turns,
+    sum(found.turns)::bigint as turns,
     sum(found.cost) as cost,
     any_value(valued.games) as games,
     sum(found.cost) / any_value(valued.games) as cost_a_game,
     any_value(found.unit) as unit
-from attributed_costs as found
+from parts as found
 inner join games_of_teams using (episode_id)
 inner join valued using (team_key)
-where found.cost > 1e-9 and isfinite(found.cost)
 group by all;
+
+-- turn_course: how each turn of a game went, as far as its log alone tells: what the small multiples of the front page draw.
+-- One row is a turn after the start.
+-- Materialized: by game
+--   episode_id, turn, progress
+--   removed  flag  an action takes back earlier work; null without a recorded move, or in families whose moves cannot
+--   verified  0..1  share of the listed verified actions that take back; null without one
+--   in_spiral  flag  it is inside a correction spiral; null where the game's log does not show it (spiral_games)
+create or replace view turn_course as
+with marked as (
+    select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
+    from (
+        select episode_id, start_turn, end_turn from unmaterialized('game_spirals')
+        union all
+        select episode_id, start_turn, end_turn from unmaterialized('dialogue_spirals')
+    )
+),
+
+taken_back as (
+    select episode_id, turn, bool_or(undoes) as removed
+    from unmaterialized('actions')
+    where undoes is not null
+    group by all
+),
+
+listed as (
+    select episode_id, turn, count(*) filter (undoes) / count(*) as verified
+    from unmaterialized('oracle_actions')
+    where listed and undoes is not null
+    group by all
+)
+
+select
+    turns.episode_id, turns.turn, turns.progress, taken_back.removed, listed.verified,
+    case when seen.episode_id is not null then marked.turn is not null end as in_spiral
+from unmaterialized('turns') as turns
+left join taken_back using (episode_id, turn)
+left join listed using (episode_id, turn)
+left join marked using (episode_id, turn)
+left join unmaterialized('spiral_games') as seen using (episode_id)
+where turns.turn > 0;
 
 -- team_turns_by: how each team's games go turn by turn: the small multiples of the front page; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, turn).
@@ -247,10 +282,9 @@ with games_of_teams as (
 ),
 
 played as (
-    select games_of_teams.team_key, episode_id, turns.turn, turns.progress
-    from turns
+    select games_of_teams.team_key, turn_course.*
+    from turn_course
     inner join games_of_teams using (episode_id)
-    where turns.turn > 0
 ),
 
 lengths as (
@@ -280,25 +314,6 @@ scores as (
     group by all
 ),
 
-marked as (
-    select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
-    from correction_spirals
-),
-
-taken_back as (
-    select episode_id, turn, bool_or(undoes) as undoes
-    from actions
-    where undoes is not null
-    group by all
-),
-
-listed as (
-    select episode_id, turn, count(*) filter (undoes) / count(*) as share
-    from oracle_actions
-    where listed and undoes is not null
-    group by all
-),
-
 classified as (
     select episode_id, turn, bool_or(wrong) as fails
     from shown_failures
@@ -309,19 +324,15 @@ counted as (
     select
         played.team_key, played.turn,
         count(*) as games,
-        count(taken_back.undoes) as removed_n,
-        avg(taken_back.undoes::int) as removed,
-        count(listed.share) as verified_n,
-        avg(listed.share) as verified,
-        count(spiral_games.episode_id) as spiral_n,
-        avg((marked.turn is not null)::int) filter (spiral_games.episode_id is not null) as in_spiral,
+        count(removed) as removed_n,
+        avg(removed::int) as removed,
+        count(verified) as verified_n,
+        avg(verified) as verified,
+        count(in_spiral) as spiral_n,
+        avg(in_spiral::int) as in_spiral,
         count(classified.fails) as failing_n,
         avg(classified.fails::int) as failing
     from played
-    left join taken_back using (episode_id, turn)
-    left join listed using (episode_id, turn)
-    left join marked using (episode_id, turn)
-    left join spiral_games using (episode_id)
     left join classified using (episode_id, turn)
     group by all
 ),

@@ -1,5 +1,6 @@
 -- craft_process: how a game of CRAFT was played, as the front page shows it: its remove gap, in each reading (docs/dev/remove_gap.md).
 -- One row is a game and a reading.
+-- Materialized: by game
 create or replace view craft_process as
 with counted as (
     select
@@ -9,7 +10,7 @@ with counted as (
         sum(oracle_remove_share) as share,
         count(*) filter (oracle_remove_any) as any_,
         count(*) filter (oracle_remove_first) as first_
-    from craft_removals
+    from unmaterialized('craft_removals')
     group by episode_id
 )
 

@@ -48,12 +48,13 @@ select
     games.task_id, games.level, found.agent, agents.role,
     agents.model as agent_model,
     agents.persona as archetype,
-    found.link, found.cost, turn_costs.unit, found.regained, found.evidence, found.judge, found.status
+    found.link, found.cost, valued.unit, found.regained, found.evidence, found.judge, found.status
 from attributions as found
 inner join games using (episode_id)
 inner join team_names using (episode_id)
 left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent
-left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn = turn_costs.turn;
+left join (select episode_id, any_value(unit) as unit from every_family('turn_costs') group by all) as valued
+    on found.episode_id = valued.episode_id;
 
 -- attributed_faults: the failure points that costs are attributed to, each with its turn; columns that both have are named after their owner.
 -- One row is a failure point of a turn, as in attributions.

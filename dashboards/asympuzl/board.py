@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dash import html
-
-from dashboards.parts import Part
+from dashboards.parts import Part, html
 from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, feedback, feedback_lines
 from games.asympuzl.puzzle import AGENTS, COLORS, Agent, Entry, Puzzle
 from games.players.player import Observation

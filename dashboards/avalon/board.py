@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dash import html
-
-from dashboards.parts import Part
+from dashboards.parts import Part, html
 from games.avalon.rules import side
 from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView

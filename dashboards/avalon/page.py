@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from dashboards.figures import Axis, Dot, dot_plot
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note, stat, stat_of
+from dashboards.parts import Part, card, figure, html, note, stat, stat_of
 from dashboards.reader import Reader
 from schemas.common.wording import count, share
 

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dash import html
-
-from dashboards.parts import Part
+from dashboards.parts import Part, html
 from games.coordination import capture, escape
 from games.coordination.hanabi import COLOR_NAMES, COLORS
 from games.coordination.kitchen import COOKING_TICKS, LAYOUTS, ONIONS, Layout, Spot

@@ -146,9 +146,7 @@ PAGE: Final = FamilyPage(
             sql=_LOST,
             hint="What careful reading finds, against the letter that the published scoring takes.",
             table=Table(
-                name="coordqa-letters",
                 title="Letters",
-                sql=_LOST,
                 links=_OF_MODEL,
                 columns={
                     "respondent": GridColumn(heading="Respondent", kind="name"),
@@ -169,9 +167,7 @@ PAGE: Final = FamilyPage(
             hint="Hanabi: sum of the stacks; Overcooked: points; the others: share captured or escaped. "
             "The paper mixes both standard errors.",
             table=Table(
-                name="coordination-games",
                 title="Scores",
-                sql=_GAMES,
                 links=Links(keys={"model": "model", "level": "game"}),
                 columns={
                     "game": GridColumn(heading="Game", kind="name"),
@@ -195,9 +191,7 @@ PAGE: Final = FamilyPage(
             empty="No model has both answered the questions and played a game.",
             hint="Over models; fewer than three give none, and with four only |r| above 0.95 tells anything.",
             table=Table(
-                name="coordination-correlations",
                 title="Correlations",
-                sql=_PAIRS,
                 columns={
                     "game": GridColumn(heading="Game", kind="name"),
                     "type": GridColumn(heading="Questions"),

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dash import html
-
-from dashboards.parts import Part
+from dashboards.parts import Part, html
 from games.craft.engine.board import CELLS, COLOR_LETTERS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large, views_json
 from games.craft.setup import state_json
 from games.craft.text.prompts import BuilderObservation, DirectorObservation

@@ -5,12 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from dash import html
-
 from dashboards.address import GAME
 from dashboards.figures import OTHER, OUTCOMES, SERIES, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.parts import Later, Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
 from dashboards.team_figures import drawn_twice, teams_of
 from schemas.common import wording

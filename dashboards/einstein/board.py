@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dash import html
-
-from dashboards.parts import Part
+from dashboards.parts import Part, html
 from games.einstein.engine.puzzle import REACH, SHOWN_BINS
 from games.einstein.game import AGENTS
 from games.einstein.game import PlayerView as Seen

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from dashboards.address import game_at
 from dashboards.figures import OUTCOMES, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.judging.scores import WHOLE_STORE, Section
-from dashboards.parts import Part, card, figure, note, stat
+from dashboards.parts import Part, card, figure, html, note, stat
 from dashboards.reader import Reader
 from schemas.common.wording import NOTHING, count, money, of_unknown_cost, spent
 

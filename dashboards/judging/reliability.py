@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-from dash import html
 
 from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
@@ -16,7 +15,7 @@ from analytics.judging.probes import probe_report, self_preference_report
 from dashboards.figures import Axis, look, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
-from dashboards.parts import Part, card, figure, note
+from dashboards.parts import Part, card, figure, html, note
 from dashboards.reader import Reader, computed
 
 if TYPE_CHECKING:

@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dash import html
-
 from dashboards.address import GAME
 from dashboards.figures import Axis, Dot, dot_plot
 from dashboards.grid import Grid, GridColumn, TableRows, few, fold
-from dashboards.parts import Part, card, figure, link_choices, note
+from dashboards.parts import Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, team_names
 from judges.rubric_files.reading import find, names
 from schemas.common import wording

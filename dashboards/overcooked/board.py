@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dash import html
-
-from dashboards.parts import Part, data
+from dashboards.parts import Part, data, html
 from games.overcooked.engine.layout import AGENTS, Cell, Layout, kitchen
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures import history, score

@@ -111,7 +111,6 @@ PAGE: Final = FamilyPage(
             "of both agents against the published references, which leave legal orders out (the table has it against all). Right "
             "requests and answers: of all conversations that the Chef opened, as the published code counts; intervals over games.",
             table=Table(
-                name="overcooked-levels",
                 title="In numbers",
                 sql=_LEVELS,
                 links=_GAMES,
@@ -160,10 +159,7 @@ PAGE: Final = FamilyPage(
             hint="Change of the share that goes right over the whole task (course) or with each level; below zero is a decline. "
             "Small groups swing widely: read the counts first.",
             table=Table(
-                name="overcooked-decline",
                 title="Decline of every team",
-                sql=_DECLINE,
-                filter_on=("condition", "model"),
                 links=_GAMES,
                 columns={
                     "model": GridColumn(heading="Team"),

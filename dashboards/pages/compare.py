@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from analytics.comparison.compare import compare
 from analytics.comparison.game_values import game_values, short_names
 from dashboards.address import game_at
@@ -14,7 +12,7 @@ from dashboards.boards import drawing_of
 from dashboards.figures import SERIES, plain, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, Kind, TableRows, few, fold, grid
-from dashboards.parts import Later, Part, aria, card, data, figure, link_choices, note
+from dashboards.parts import Later, Part, aria, card, data, figure, html, link_choices, note
 from dashboards.playback.facts import facts_of, timeline
 from dashboards.playback.turn_outcome import tried, what_went_wrong
 from dashboards.reader import Reader, kept

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dash import html
-
 from analytics.comparison.game_values import short_names
 from analytics.reports import report
 from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, plain, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.parts import Later, Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, kept
 from schemas.common.text import in_shell, printable
 from schemas.common.wording import count, counted, in_words, number

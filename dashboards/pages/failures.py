@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dash import html
-
 from dashboards.address import Address
 from dashboards.figures import OTHER, SERIES, color_of, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
-from dashboards.parts import Later, Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader
 from schemas.common.wording import counted, in_words, interval, score, share, share_interval, share_of
 from schemas.families import family

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from dash import html
-
 from analytics.losses.lost import amount, of_unit
 from dashboards.address import FILTERS, GAME, Address, game_at
 from dashboards.boards import about, drawing_of
 from dashboards.figures import OTHER, SERIES
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
-from dashboards.parts import Later, Part, aria, card, data, note, svg
+from dashboards.parts import Later, Part, aria, card, data, html, note, svg
 from dashboards.playback.conversation import conversation, part_of_conversation
 from dashboards.playback.facts import GameFacts, cost_in_words, facts_of, legend, timeline
 from dashboards.playback.messages import register_notes, said_column, words_of

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dash import html
-
 from dashboards.address import Address
 from dashboards.judging.panel import COST, DISAGREEMENT
 from dashboards.judging.reliability import AGREEMENT, CORRECTED, DRIFT, PROBING
 from dashboards.judging.scores import SCORES, Section, chosen, report_figure
-from dashboards.parts import Later, Part, link_choices, note
+from dashboards.parts import Later, Part, html, link_choices, note
 from dashboards.reader import Reader
 from judges.rubric_files.reading import of_engine
 from schemas.common.wording import in_words

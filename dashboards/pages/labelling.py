@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dash
-from dash import ALL, Dash, Input, Output, State, dcc, html
+from dash import ALL, Dash, Input, Output, State, dcc
 from pydantic import BaseModel
 
 from analytics.agreement.answers import BY_DISAGREEMENT
@@ -14,7 +14,7 @@ from analytics.estimates.corrected import labels_needed_report
 from analytics.exports.games import exported
 from analytics.query import as_csv
 from dashboards.address import Address
-from dashboards.parts import Part, card, data, link_choices, note
+from dashboards.parts import Part, card, data, html, link_choices, note
 from dashboards.reader import Reader, computed, reader
 from dashboards.requests import checked, saved
 from ingest.labels.load import add_labels
@@ -218,7 +218,7 @@ def content(read: Reader) -> Part:
     export = html.Button("Export my labels (CSV)", id="label-export", className="choice")
     foot = [html.Div([export, dcc.Download(id="label-download")], className="choices")]
     if task is None:
-        done_note = note("No unit is left under these filters.", dcc.Link("Show skipped ones again", href=address.to(skip=None)))
+        done_note = note("No unit is left under these filters.", html.A("Show skipped ones again", href=address.to(skip=None)))
         return html.Div([*head, html.P(progressed, className="lead"), done_note, *foot])
     return html.Div([*head, html.P(progressed, className="lead"), *_task(rubric, task, address.to(skip=skip + 1)), *foot])
 
@@ -265,7 +265,7 @@ def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
                     html.Div(
                         [
                             html.Button("Save and go on", id="label-save", className="choice chosen", **data(writes="")),
-                            dcc.Link("Skip", href=skip, className="choice"),
+                            html.A("Skip", href=skip, className="choice"),
                         ],
                         className="choices",
                     ),

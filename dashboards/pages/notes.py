@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dash import html
-
 from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
-from dashboards.parts import Part, card, note
+from dashboards.parts import Part, card, html, note
 from dashboards.reader import Reader
 
 PATH = "/notes"

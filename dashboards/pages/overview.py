@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from analytics.findings import headlines
 from dashboards.address import GAME, game_at
 from dashboards.filters import in_order, narrowed, thing_of
 from dashboards.grid import Grid, GridColumn, TableRows, few, fold
-from dashboards.parts import Later, Part, card, figure, note, stat
+from dashboards.parts import Later, Part, card, figure, html, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
 from dashboards.reader import Reader, TeamName, kept, team_names
 from dashboards.team_figures import FEW, TEAMS_SQL, Teams, drawn_twice, overview_figure, regret_by_agent, teams_of, turns_figure
@@ -449,7 +447,9 @@ def answers(read: Reader, teams: Teams) -> Part:
 
     if first := best("score_mean"):
         name, row = first
-        found.append(("Highest score", str(name), f"{wording.score(row['score_mean'])} {_ends(row, 'score', wording.score)}, n {row['n']}"))
+        alike = sum(other["score_mean"] == row["score_mean"] for _, other in several) - 1
+        best_name = f"{name} and {wording.counted(alike, 'other')}" if alike else str(name)
+        found.append(("Highest score", best_name, f"{wording.score(row['score_mean'])} {_ends(row, 'score', wording.score)}, n {row['n']}"))
     process = teams.process
     if process and (worst := best("process_mean", 1 if process.least_is_worst else -1)):
         name, row = worst
@@ -471,13 +471,14 @@ def answers(read: Reader, teams: Teams) -> Part:
                 detail if row["spiral_share"] else "no turn is in one",
             )
         )
-    lost = regret_by_agent(teams)
+    regrets = [(name, teams.at(teams.regrets, row)) for name, row in several]
+    lost = [(cost, agent, name, own) for name, own in regrets for agent, cost in regret_by_agent(own).items()]
     if lost:
-        agent, cost = next(iter(lost.items()))
-        whole = sum(row["cost"] for row in teams.regrets)
-        unread = sum(row["cost"] for row in teams.regrets if row["status"] != "answered")
-        detail = f"{wording.share(cost / whole)} of the regret of all teams; {wording.share(unread / whole)} is not attributed"
-        found.append(("Loses most", agent, detail))
+        cost, agent, name, own = max(lost, key=lambda one: one[0])
+        whole = sum(row["cost_a_game"] for row in own)
+        unread = sum(row["cost_a_game"] for row in own if row["status"] != "answered")
+        detail = f"{wording.share(cost / whole)} of the regret of {name.model}; {wording.share(unread / whole)} is not attributed"
+        found.append(("Loses most", f"{agent} in {name}", detail))
     tiles = [html.Div([html.Dt(label), html.Dd([html.B(printable(name)), html.Small(printable(detail))])]) for label, name, detail in found]
     sure = None if games_apart(teams.benchmark) else _sure(read, teams.benchmark)
     return html.Div([html.Dl(tiles, className="answers"), sure])

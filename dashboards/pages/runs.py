@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
-from dashboards.parts import Part, card, data, link_choices, stat
+from dashboards.parts import Part, card, data, html, link_choices, stat
 from schemas.common.wording import count, counted, of_unknown_cost, spent
 
 if TYPE_CHECKING:

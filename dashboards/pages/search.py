@@ -7,11 +7,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from dashboards.address import GAME, Address, game_at
 from dashboards.filters import value_in_words
-from dashboards.parts import Later, Part, card, link_choices, note, pager
+from dashboards.parts import Later, Part, card, html, link_choices, note, pager
 from dashboards.playback.messages import highlighted, words_of
 from dashboards.reader import Reader
 from schemas.common.text import printable

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from dashboards.address import GAME, game_at
 from dashboards.figures import SPIRALS, mark_of, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.parts import Later, Part, card, figure, note, pager
+from dashboards.parts import Later, Part, card, figure, html, note, pager
 from dashboards.reader import Reader
 from dashboards.team_figures import drawn_twice, teams_of
 from schemas.common import wording

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import html
-
 from analytics.query import frame
 from dashboards.address import game_at
 from dashboards.figures import SERIES, plain, styled
 from dashboards.foreign_sql import foreign_rows, warm_up
 from dashboards.grid import Grid, GridColumn, Kind, RowRange, TableRows, block, grid, table_links
-from dashboards.parts import Part, card, data, figure, link_choices, note, svg
+from dashboards.parts import Part, card, data, figure, html, link_choices, note, svg
 from dashboards.reader import reader
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.text import printable

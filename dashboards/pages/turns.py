@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dash import dcc, html
-
 from dashboards.address import game_at
 from dashboards.boards import drawing_of
-from dashboards.parts import Part, card, note, pager
+from dashboards.parts import Part, card, html, note, pager
 from dashboards.playback.messages import note_lines
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView, read_games
@@ -78,7 +76,7 @@ def content(read: Reader) -> Part:
     named = [*([_ONLY[str(asked["only"])]] if asked["only"] else []), *named, *([f"turn {asked['turn']}"] if asked["turn"] else [])]
     title = f"Turns: {', '.join(named)}" if named else "Turns"
     if not found:
-        return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))
+        return note("No turn fits this address.", html.A("Back to the failure breakdown", href=address.filters().to("/failures")))
     start = min(address.number("from", 0), found - 1)
     shown = read.rows(_PAGE, {**asked, "start": start})
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
@@ -99,7 +97,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
     ]
     tried = [draw.action(action.verb, action.arguments) + _answer(action.accepted, action.error_text) for action in turn.actions]
     possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]
-    head = dcc.Link(
+    head = html.A(
         f"{printable(in_words(played.task_id))} · {printable(played.model)} · turn {turn.turn}",
         href=game_at(played.episode_id, turn.turn),
     )

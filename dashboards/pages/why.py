@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from dash import html
-
 from analytics.losses.lost import amount, of_link, of_unit
 from dashboards.address import game_at
-from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, plain, styled
+from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.parts import Later, Part, card, figure, note
+from dashboards.parts import Later, Part, card, figure, html, note
 from schemas.common.wording import counted, in_words, share
 
 if TYPE_CHECKING:
@@ -342,7 +340,7 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
                 "source": [names.index(start) for start, _ in bands],
                 "target": [names.index(end) for _, end in bands],
                 "value": list(bands.values()),
-                "color": "rgba(138, 143, 156, 0.35)",
+                "color": "rgba(138, 143, 156, 0.2)",
                 "hovertemplate": "%{source.label} → %{target.label}: %{value:.3g} " + unit + "<extra></extra>",
             },
         )
@@ -390,7 +388,7 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
             name=plain(team),
             hovertemplate="turn %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
         )
-    drawn.update_xaxes(title="turn")
+    drawn.update_xaxes(title="turn", **numbered(int(rows["turn"].max() or 1)))
     drawn.update_yaxes(title=f"lost so far, {unit}", rangemode="tozero")
     return styled(drawn, height=320)
 

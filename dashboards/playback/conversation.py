@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from dash import html
-
 from dashboards.figures import OTHER, SERIES
-from dashboards.parts import Later, Part, data
+from dashboards.parts import Later, Part, data, html
 from dashboards.playback.facts import GameFacts
 from dashboards.playback.messages import folded, words_of
 from dashboards.playback.turn_outcome import verdicts_of

@@ -8,10 +8,8 @@ from itertools import groupby
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dash import html
-
 from dashboards.figures import OUTCOMES, SPIRALS, Mark, mark_of
-from dashboards.parts import Part, aria, data
+from dashboards.parts import Part, aria, data, html
 from schemas.common.wording import in_words, number, share, without_zero
 
 if TYPE_CHECKING:

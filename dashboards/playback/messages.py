@@ -9,10 +9,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 import dash
-from dash import ALL, Dash, Input, Output, State, dcc, html
+from dash import ALL, Dash, Input, Output, State, dcc
 
 from dashboards.address import GAME, Address
-from dashboards.parts import Part, aria, data
+from dashboards.parts import Part, aria, data, html
 from dashboards.requests import checked, saved, taken_back
 from ingest.labels.load import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
 from judges.evidence.transcript import Transcript, TurnView, UtteranceView

@@ -11,11 +11,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-from dash import html
 
 from analytics.losses.lost import of_link
 from dashboards.boards import Drawing, prose
-from dashboards.parts import Part, data
+from dashboards.parts import Part, data, html
 from dashboards.playback.facts import TONES, GameFacts, TurnFacts, cost_in_words
 from dashboards.playback.messages import notes_on
 from judges.evidence.transcript import ActionView, TurnView
@@ -337,19 +336,16 @@ def _better(turn: TurnView, draw: Drawing) -> Part:
 
 def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The verdicts on a turn with the text of their questions: those that object, and all. Those of the game are asked for once."""
-    import polars as pl
-
-    rows = list(read.rows(_VERDICTS, {"id": episode_id}).filter(pl.col("turn") == turn).iter_rows(named=True))
-    asks = {name: _asks(read, name) for name in {row["rubric"] for row in rows}}
-    told = [_asked(row, asks[row["rubric"]].get(row["question"])) for row in rows]
+    told = verdicts_of(read, episode_id, turn)
     return [row for row in told if row["objects"]], told
 
 
-def verdicts_of(read: Reader, episode_id: str) -> list[dict[str, Any]]:
-    """The verdicts on all turns of a game, as `objections_of` gives those of one."""
-    rows = list(read.rows(_VERDICTS, {"id": episode_id}).iter_rows(named=True))
-    asks = {name: _asks(read, name) for name in {row["rubric"] for row in rows}}
-    return [_asked(row, asks[row["rubric"]].get(row["question"])) for row in rows]
+def verdicts_of(read: Reader, episode_id: str, turn: int | None = None) -> list[dict[str, Any]]:
+    """The verdicts on a turn, or on all turns of a game, as `objections_of` gives them."""
+    rows = read.rows(_VERDICTS, {"id": episode_id})
+    own = [row for row, at in zip(rows.iter_rows(named=True), rows["turn"], strict=True) if turn in {None, at}]
+    asks = {name: _asks(read, name) for name in {row["rubric"] for row in own}}
+    return [_asked(row, asks[row["rubric"]].get(row["question"])) for row in own]
 
 
 def _asked(row: dict[str, Any], question: Question | None) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def state_of(path: Path) -> tuple[object, ...]:
 
         return path, *place_of(_asked(str(path))[0]).state()
     stats = [stat for file in (path, path.with_name(f"{path.name}.wal")) if (stat := _stat(file))]
-    return (path.resolve(), *((stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats))
+    return tuple((stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats) or (path.resolve(),)
 
 
 def _stat(file: Path) -> os.stat_result | None:

@@ -15,6 +15,7 @@ from analytics.comparison.game_values import unlike_names
 from analytics.findings import Finding, findings
 from dashboards.address import Address
 from dashboards.pages.failures import Bars, chart
+from schemas.common.wording import score
 from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, judged, label, verdict
@@ -51,7 +52,7 @@ def test_a_deficit_that_compare_shows_is_the_headline_with_the_numbers_of_compar
     assert {row["team_b"] for row in shown} == {"team0"}
     sentence = who(store).sentence
     most = max(shown, key=lambda row: row["difference"])
-    assert f"team0 is behind {most['team_a']} by {most['difference']:.3f}" in sentence
+    assert f"team0 is behind {most['team_a']} by {score(most['difference'])} [" in sentence
     assert "on 10 shared tasks" in sentence
     assert f"corrected for {most['tests']} comparisons" in sentence
     assert who(store).report == "compare"

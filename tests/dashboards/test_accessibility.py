@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page
 
 from analytics.query import query
 from dashboards.pages import pages
-from schemas.store.store import Store
+from games.experiments.plan import play
+from ingest.files.run import ingest_paths
+from schemas.families import families
+from tests.dashboards.sites import serve
+from tests.played import played_store
 
 pytestmark = pytest.mark.browser
 
 MORE = {"/game": "?episode={game}&turn=2", "/search": "?q=block", "/sql": "?query=SELECT+*+FROM+games&chart=bars", "/turns": "?turn=2"}
 """What a page needs to show all that it has."""
 
+OF_FAMILIES = [page.PATH for page in pages() if hasattr(page, "BENCHMARK")]
 
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("path", [page.PATH for page in pages()])
-def test_axe_finds_nothing(path: str, played: Store, played_site: str, page: Page) -> None:
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The address of a dashboard over games of every family, and one of the games."""
+    folder = tmp_path_factory.mktemp("families")
+    store = played_store(folder)
+    for family in families():
+        if family.name != "craft":
+            play(family.name, folder / "more" / family.name, games=1)
+    ingest_paths([folder / "more"], store, workers=1)
+    game = query(store, "SELECT min(episode_id) FROM games WHERE benchmark = 'craft'").item()
+    with serve(store) as address:
+        yield address, game
+
+
+def _check(page: Page, site: tuple[str, str], path: str) -> None:
     """No finding of any weight in the light theme, none of contrast in the dark one."""
-    game = query(played, "SELECT min(episode_id) FROM games").item()
-    page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(played_site + path + MORE.get(path, "").format(game=game))
+    address, game = site
+    page.goto(address + path + MORE.get(path, "").format(game=game))
     page.locator("main h1").first.wait_for()
     page.wait_for_load_state("networkidle")
     light = Axe().run(page)
@@ -30,3 +49,16 @@ def test_axe_finds_nothing(path: str, played: Store, played_site: str, page: Pag
     page.evaluate("cotrace.setTheme('dark')")
     dark = Axe().run(page, options={"runOnly": ["color-contrast"]})
     assert not dark.violations_count, dark.generate_report()
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("path", [page.PATH for page in pages() if page.PATH not in OF_FAMILIES])
+def test_axe_finds_nothing(path: str, site: tuple[str, str], page: Page) -> None:
+    """On pages about everything."""
+    _check(page, site, path)
+
+
+@pytest.mark.parametrize("path", OF_FAMILIES)
+def test_axe_finds_nothing_on_a_page_of_a_family(path: str, site: tuple[str, str], page: Page) -> None:
+    """They were notes that no game is there, in a store of one family."""
+    _check(page, site, path)

@@ -109,7 +109,7 @@ def test_disagreement_comes_first(store: Store) -> None:
 def test_the_page_begins_with_a_rubric_that_the_games_are_for(played: Store) -> None:
     """Not with the first in the alphabet, which is another family's."""
     with reader(played, Address("/labelling")) as read:
-        (chosen,) = re.findall(r"A\(children='([a-z ]+)', className='choice chosen', href='/labelling\?rubric", str(content(read)))
+        (chosen,) = re.findall(r"a\('([a-z ]+)', \{'href': '/labelling\?rubric[^}]*'choice chosen'", str(content(read)))
     assert chosen == "pragmatic sufficiency"  # judged here, as spatial grounding is
 
 
@@ -119,7 +119,7 @@ def test_a_rubric_for_any_game_is_one_for_these(store: Store) -> None:
     with store.writing() as connection:
         connection.execute("UPDATE judge_runs SET rubric = 'mast'")
     with reader(store, Address("/labelling")) as read:
-        (chosen,) = re.findall(r"A\(children='([a-z ]+)', className='choice chosen', href='/labelling\?rubric", str(content(read)))
+        (chosen,) = re.findall(r"a\('([a-z ]+)', \{'href': '/labelling\?rubric[^}]*'choice chosen'", str(content(read)))
     assert chosen == "mast"
 
 

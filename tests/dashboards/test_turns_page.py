@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import re
-from typing import Any
-
-from dash.development.base_component import Component
 
 from dashboards.address import Address
 from dashboards.drawing import draw_page
+from dashboards.parts import compact
 from schemas.store.store import Store
-
-
-def _links(part: Any) -> list[str]:
-    if isinstance(part, list | tuple):
-        return [link for child in part for link in _links(child)]
-    return [getattr(part, "href", ""), *_links(getattr(part, "children", None))] if isinstance(part, Component) else []
 
 
 def _shown(store: Store, start: int) -> list[tuple[str, int]]:
     drawn = draw_page(store, Address.parse("/turns", f"outcome=not_followed&from={start}"), (), is_whole=False)
-    found = (re.fullmatch(r"/game\?episode=([^&]+)&turn=(\d+)", link) for link in _links(drawn.content))
-    return [(match[1], int(match[2])) for match in found if match]
+    found = re.findall(r'href="\./game\?episode=([^&"]+)&turn=(\d+)"', html.unescape(str(compact(drawn.content))))
+    return [(episode, int(turn)) for episode, turn in found]
 
 
 def test_each_turn_stands_on_its_page(played: Store) -> None:

@@ -84,7 +84,7 @@ def test_only_the_first_zero_of_progress_is_left_out(cost: float, words: str) ->
 
 def test_a_filter_that_leaves_nothing_says_so(store: Store) -> None:
     with reader(store, Address(why.PATH, {"model": ("nobody",)})) as read:
-        assert "Code('cotrace attribute')" in str(why.content(read))
+        assert "code('cotrace attribute'" in str(why.content(read))
         assert why.report_figure(read) is None
 
 

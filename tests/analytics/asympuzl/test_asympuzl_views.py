@@ -232,7 +232,7 @@ def test_a_judge_sees_what_the_agent_had_and_no_more(store: Store) -> None:
 
 def drawn(store: Store, address: str = "") -> str:
     with reader(store, Address.parse("/asympuzl", address)) as read:
-        return str(page.content(read).to_plotly_json())
+        return str(page.content(read))
 
 
 def test_the_page_is_in_the_menu() -> None:

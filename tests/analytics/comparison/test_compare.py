@@ -418,7 +418,7 @@ def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path
     boards = headlines(store)["coordination"]
     assert len(boards) == len(GAMES)
     for game, board in zip(GAMES, boards, strict=True):
-        assert f"under {game} b is behind m under {game} a by 0.275 " in board
+        assert f"under {game} b is behind m under {game} a by .28 [" in board
 
 
 def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
