@@ -37,13 +37,16 @@ from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.common.errors import StoreError
 from schemas.common.text import in_sql
 from schemas.families import families
 from schemas.store.store import Store
 from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
 
 BASIS: Final = """
 create schema if not exists materialized;
@@ -67,9 +70,15 @@ _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")
 _HEAD: Final = re.compile(r"create or replace view (\w+) as\n")
 
 
-def expanded(sql: str) -> str:
-    """The statements that make a materialized view, out of the one that computes its rows."""
-    sql = _DUE.sub(_rows_due, sql)
+def expanded(sql: str, kept: Collection[str]) -> str:
+    """The statements that make a materialized view, out of the one that computes its rows; `kept`: names of all materialized views."""
+
+    def rows_due(found: re.Match[str]) -> str:
+        if found[1] in kept:
+            return f"materialized.due_{found[1]}"
+        return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from materialized.due))"
+
+    sql = _DUE.sub(rows_due, sql)
     name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
     return (
         f"{sql.replace(f'create or replace view {name} as', f'create or replace view materialized.due_{name} as')}"
@@ -80,10 +89,6 @@ def expanded(sql: str) -> str:
         f"comment on table materialized.{name} is 'Stored rows of {name}; those of games in materialized.unchanged are valid.';\n"
         f"comment on view materialized.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
     )
-
-
-def _rows_due(found: re.Match[str]) -> str:
-    return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from materialized.due))"
 
 
 def materialize(store: Store) -> None:
@@ -102,6 +107,16 @@ def materialize(store: Store) -> None:
             connection.execute("create temp table due as select episode_id from materialized.due")
             connection.execute("delete from materialized.games where episode_id not in (select episode_id from materialized.unchanged)")
             connection.execute(_MARK)
+
+
+def read_kept(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let a connection read kept rows alone where all games have them: planning what no game needs takes longer than most queries.
+
+    For connections to stores with current views, closed before anything is written.
+    """
+    if connection.execute("select count(*) from materialized.due").fetchone() == (0,):
+        for (name,) in connection.execute(_NAMES).fetchall():
+            connection.execute(f"create or replace temp view {name} as from materialized.{name} semi join episodes using (episode_id)")
 
 
 _NAMES: Final = "select table_name from duckdb_tables() where schema_name = 'materialized' and table_name <> 'games'"
@@ -166,7 +181,7 @@ class _Statement(NamedTuple):
     sql: str
 
 
-def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]]) -> ViewFile:
+def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], kept: Collection[str]) -> ViewFile:
     file, sql = statement
     sections, special = _parse(_header(sql))
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
@@ -182,7 +197,7 @@ def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Mea
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         listed=sections.get("Listed:", "").rstrip("."),
-        sql=expanded(sql) if "Materialized:" in sections else sql,
+        sql=expanded(sql, kept) if name in kept else sql,
     )
 
 
@@ -311,9 +326,10 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
 def _load_all() -> tuple[ViewFile, ...]:
     known: dict[str, Mapping[str, Meaning]] = {spec.name: {c.name: Meaning(c.unit, c.doc) for c in spec.columns} for spec in TABLES}
     statements = _statements()
+    kept = {name for name, found in statements.items() if "\n-- Materialized:" in found.sql}
     loaded: list[ViewFile] = []
     for name in _in_order(statements):
-        loaded.append(_load(name, statements[name], known))
+        loaded.append(_load(name, statements[name], known, kept))
         known[name] = loaded[-1].meanings
     return tuple(loaded)
 

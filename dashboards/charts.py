@@ -85,7 +85,7 @@ class Number:
     column: str
     kind: Literal["share", "score", "number", "count"]
     detail: str
-    """`{column}` stands for a count."""
+    """`{column}` stands for a count, or for words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +148,7 @@ class FamilyPage:
             stat(
                 one.label,
                 _WRITTEN[one.kind](row[one.column]),
-                re.sub(r"{(\w+)}", lambda name: wording.count(row[name[1]] or 0), one.detail),
+                re.sub(r"{(\w+)}", lambda name: _in_detail(row[name[1]]), one.detail),
             )
             for one in self.numbers
         ]
@@ -249,6 +249,10 @@ class FamilyPage:
         links = table.links
         link = None if links is None else lambda row: self._link(read, links, row)
         return TableRows(sql=sql, parameters=values, filter_on=chart.filter_on, columns=columns, link=link)
+
+
+def _in_detail(value: Any) -> str:
+    return value if isinstance(value, str) else wording.count(value or 0)
 
 
 def _dots(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:

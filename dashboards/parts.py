@@ -165,12 +165,7 @@ def _write(part: Static, pieces: list[str]) -> None:
     if part is None:
         return
     if isinstance(part, Element):
-        pieces.append(f"<{part.tag}")
-        for name, value in part.attributes.items():
-            if value is None or value is False:
-                continue
-            pieces.append(_attribute(name, _style(value) if name == "style" else "" if value is True else str(value)))
-        pieces.append(">")
+        pieces.append(_opening(part))
         if part.tag not in _VOID:
             _write(part.children, pieces)
             pieces.append(f"</{part.tag}>")
@@ -186,6 +181,15 @@ def _write(part: Static, pieces: list[str]) -> None:
         _write(Element(str(part._type).lower(), getattr(part, "children", None), **attributes), pieces)  # noqa: SLF001 - Dash has no other name
     else:
         raise TypeError(f"{type(part).__name__} is no part")
+
+
+def _opening(element: Element) -> str:
+    attributes = [
+        _attribute(name, _style(value) if name == "style" else "" if value is True else str(value))
+        for name, value in element.attributes.items()
+        if value is not None and value is not False
+    ]
+    return f"<{element.tag}{''.join(attributes)}>"
 
 
 @lru_cache(4096)

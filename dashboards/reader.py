@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import orjson
 
+from analytics.installation import are_current
 from analytics.query import frame
+from analytics.views import read_kept
 from dashboards.address import FILTERS, Address, where
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable
@@ -185,8 +187,14 @@ def reader(
 ) -> Iterator[Reader]:
     """What one page, or one of its cards, reads the store with; closed on leaving."""
     with ExitStack() as stack:
-        opened = cache(lambda: stack.enter_context(store.reading()))
-        read = Reader(store, opened, address, rubric_folders, is_whole=is_whole)
+
+        def opened() -> duckdb.DuckDBPyConnection:
+            connection = stack.enter_context(store.reading())
+            if are_current(connection):
+                read_kept(connection)
+            return connection
+
+        read = Reader(store, cache(opened), address, rubric_folders, is_whole=is_whole)
         read.raises = raises
         yield read
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME
@@ -109,9 +110,23 @@ class Teams:
     rows: Sequence[Row]
     """Of `team_overview_by`, the highest score first."""
     names: Sequence[TeamName]
-    failures: Sequence[Row]
-    regrets: Sequence[Row]
-    turns: Sequence[Row]
+    ask: Callable[[str], list[Row]]
+    """The rows of a query that are about these teams; what no figure draws is not asked for."""
+
+    @cached_property
+    def failures(self) -> list[Row]:
+        """Of `team_failures_by`."""
+        return self.ask(_FAILURES)
+
+    @cached_property
+    def regrets(self) -> list[Row]:
+        """Of `team_regret_by`."""
+        return self.ask(_REGRETS)
+
+    @cached_property
+    def turns(self) -> list[Row]:
+        """Of `team_turns_by`."""
+        return self.ask(_TURNS)
 
     def drawn(self, most: int) -> list[tuple[Row, TeamName]]:
         """The teams with the most games, the highest score first."""
@@ -139,15 +154,15 @@ def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: 
     """
     asked = {"levels": list(read.address.all("level")) or None, "benchmark": benchmark}
 
-    def rows(sql: str, **more: object) -> list[dict[str, Any]]:
+    def rows(sql: str, **more: object) -> list[Row]:
         return list(read.rows(sql, asked | more, filter_on=("condition", "model")).iter_rows(named=True))
+
+    def ask(sql: str) -> list[Row]:
+        return [row for row in rows(sql) if tuple(row[key] for key in _TEAM) in own]
 
     teams = [row for row in rows(TEAMS_SQL, measure=measure) if game is None or row["game"] == game]
     own = {tuple(row[key] for key in _TEAM) for row in teams}
-    failures, regrets, turns = (
-        [row for row in rows(sql) if tuple(row[key] for key in _TEAM) in own] for sql in (_FAILURES, _REGRETS, _TURNS)
-    )
-    return Teams(benchmark=benchmark, rows=teams, names=team_names(read, teams), failures=failures, regrets=regrets, turns=turns)
+    return Teams(benchmark=benchmark, rows=teams, names=team_names(read, teams), ask=ask)
 
 
 # -- links --------------------------------------------------------------------------------------------------------------------------------
@@ -261,8 +276,8 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     shown = teams.drawn(MOST_TEAMS)
     rows = [row for row, _ in shown]
     measures = [one for one in _measures(teams) if not only or one.key in only]
-    known = {"failures": bool(teams.failures), "regret": any(row["regret_n"] for row in rows)}
-    bars = [draw for key, draw in _BARS.items() if known[key] and (not only or key in only)]
+    known = {"failures": lambda: teams.failures, "regret": lambda: any(row["regret_n"] for row in rows)}
+    bars = [draw for key, draw in _BARS.items() if (not only or key in only) and known[key]()]
     panels = len(measures) + len(bars)
     if not rows or not panels:
         return None
@@ -629,7 +644,7 @@ def caption(teams: Teams, only: Collection[str] = ()) -> str:
         parts["spiral"] = f"Spirals: intervals over {things}."
     if teams.process:
         parts["process"] = f"{teams.process.title}: {teams.process.meaning}."
-    if teams.failures:
+    if (not only or "failures" in only) and teams.failures:
         named = wording.in_words(teams.failures[0]["taxonomy"])
         parts["failures"] = f"Failures: turns of each category of {named}; pale: no failure."
     if any(row["regret_n"] for row, _ in shown):

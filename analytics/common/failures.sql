@@ -70,24 +70,21 @@ group by all;
 
 -- logged_failures: the category each turn has in each taxonomy, as far as its game's log alone tells.
 -- One row is (turn, agent, taxonomy, category).
---   episode_id, turn
---   agent  text  whose failure; null for the team
---   taxonomy, category
+-- Materialized: by game
 --   evidence  text  what the rule saw; null where the category is enough
 create or replace view logged_failures as
-select episode_id, turn, agent, taxonomy, category, evidence from failures
+select episode_id, turn, agent, taxonomy, category, evidence from unmaterialized('failures')
 union all by name
-select episode_id, turn, agent, 'dialogue' as taxonomy, category, evidence from dialogue_failures
+select episode_id, turn, agent, 'dialogue' as taxonomy, category, evidence from unmaterialized('dialogue_failures')
 union all by name
 select sent.episode_id, sent.turn, sent.agent, 'dialogue' as taxonomy, 'none' as category
-from (select distinct episode_id, turn, agent from dialogue_messages) as sent
-inner join dialogue_games using (episode_id)
-where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn, agent) from dialogue_failures);
+from (select distinct episode_id, turn, agent from unmaterialized('dialogue_messages')) as sent
+inner join unmaterialized('dialogue_games') as games using (episode_id)
+where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn, agent) from unmaterialized('dialogue_failures'));
 
 -- logged_categories: on how many turns of each game each category of failure occurs, as far as its log alone tells.
 -- One row is (episode_id, taxonomy, category), and one for all categories that count.
 -- Materialized: by game
---   episode_id, taxonomy
 --   category  text  null: any category that counts (failure_turns.counted)
 --   turns  count  turns (of an agent, where agents are distinguished) with it
 create or replace view logged_categories as
@@ -119,9 +116,6 @@ group by all;
 
 -- failure_kinds: what each category that occurs means.
 -- One row is (taxonomy, category).
---   taxonomy, category
---   common  text  the kind of failure that the category is of, as in failure_map; `none` of turns that went right; null where it lists none
---   wrong  flag  it is a failure; false of the category of turns that went right
 create or replace view failure_kinds as
 select
     taxonomy, category, failure_map.common,

@@ -229,7 +229,6 @@ group by all;
 -- turn_course: how each turn of a game went, as far as its log alone tells: what the small multiples of the front page draw.
 -- One row is a turn after the start.
 -- Materialized: by game
---   episode_id, turn, progress
 --   removed  flag  an action takes back earlier work; null without a recorded move, or in families whose moves cannot
 --   verified  0..1  share of the listed verified actions that take back; null without one
 --   in_spiral  flag  it is inside a correction spiral; null where the game's log does not show it (spiral_games)

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Final
 
 from dashboards.address import GAME
-from dashboards.figures import OTHER, OUTCOMES, SERIES, plain, styled
+from dashboards.figures import OTHER, OUTCOMES, SERIES, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
@@ -93,12 +93,12 @@ def _body(read: Reader, _: str) -> Part:
                 "Right of zero: the team takes away what it should keep.",
             ),
             _turns_card(read, teams, turns),
-            _speaker_card(read),
+            _SPEAKER(read),
         ]
     )
 
 
-def _speaker_card(read: Reader) -> Part:
+def _speaker_card(read: Reader, _: str) -> Part:
     rows = read.rows(_PROFILES, filter_on=("condition", "model"))
     if rows.is_empty():
         return note("Failures of the directors: none is decided. Judge spatial_grounding and mind_modeling first.")
@@ -234,6 +234,7 @@ def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
     drawn.update_yaxes(range=[0, 1], tickformat=".0%")
     drawn.update_yaxes(title="removals", col=1)
     drawn.update_xaxes(title="turn", row=height)
+    drawn.update_xaxes(**numbered(int(rows["turn"].max() or 1)))
     styled(drawn, height=110 + 190 * height)
     drawn.update_annotations(font_size=13)
     drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (190 * height)})
@@ -268,7 +269,8 @@ def _gaps(read: Reader, _: str) -> TableRows:
 
 
 _BODY: Final = Later("gap-body", _body, 900)
-LATER = (_BODY,)
+_SPEAKER: Final = Later("gap-speaker", _speaker_card, 300)
+LATER = (_BODY, _SPEAKER)
 GAPS: Final = Grid("remove-gap", _gaps, "Every team in numbers")
 TABLES = (GAPS,)
 FIGURES: Final = {"remove-gap": report_figure}

@@ -208,11 +208,11 @@ def _commonest(rows: pl.DataFrame, by: str) -> str:
     category, turns_ = totals.row(0)
     whole = int(rows.unique(by)["denominator"].sum())
     worst = wrong.filter(pl.col("category") == category).sort("share", descending=True).row(0, named=True)
-    said = f"Most often: {in_words(category)}, on {share_of(turns_, whole)} turns"
+    said = f"Most often: {in_words(category)}, on {share_of(turns_, whole, 'turns')}"
     if rows[by].n_unique() == 1:
         return f"{said}."
     ends = share_interval(worst["share_low"], worst["share_high"])
-    return f"{said}; worst for {_GROUPS[by].lower()} {worst[by]}, {share(worst['share'])} {ends}."
+    return f"{said}; worst for {_GROUPS[by].lower()} {worst[by]}, {share(worst['share'])}{ends and ' '}{ends}."
 
 
 def _left_out(read: Reader, taxonomy: str) -> list[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -74,6 +75,7 @@ ORDER = 90
 
 _HASH: Final = 32
 _HASH_SHOWN: Final = 10
+_DIGIT: Final = re.compile(r"\d")
 """Characters from which on a name of one word is a hash, and how many of it are shown."""
 
 _GAMES: Final = """
@@ -261,7 +263,7 @@ def _names(game: Transcript, level: str | None) -> list[str]:
 def _task(task_id: str) -> str:
     """A name in words; a number stays as it is; of a hash, what tells it from others."""
     name = printable(in_words(task_id) if any(map(str.isalpha, task_id)) else task_id)
-    return f"{name[:_HASH_SHOWN]}…" if len(name) >= _HASH and name.isalnum() else name
+    return f"{name[:_HASH_SHOWN]}…" if len(name) >= _HASH and name.replace("-", "").isalnum() and _DIGIT.search(name) else name
 
 
 def _verdict_on_game(read: Reader, facts: GameFacts, success: bool | None) -> list[Part]:  # noqa: FBT001 - a value of the store

@@ -107,8 +107,8 @@ def _answer(read: Reader) -> str:
     most = spirals.group_by("kind").len().sort("len", "kind", descending=[True, False]).head(1).rows()
     kind = f" The commonest: {wording.in_words(most[0][0])}, {wording.count(most[0][1])} times." if most else ""
     return (
-        f"{wording.share_of(int(inside['turns_inside'].sum()), turns)} turns are inside spirals, in "
-        f"{wording.share_of(with_some, len(games))} games of two turns or more.{kind}{left_out}"
+        f"{wording.share_of(int(inside['turns_inside'].sum()), turns, 'turns')} are inside spirals, in "
+        f"{wording.share_of(with_some, len(games), 'games')} with two turns or more.{kind}{left_out}"
     )
 
 

@@ -43,11 +43,11 @@ def share(value: float | None) -> str:
     return _signed(f"{percent:.0f} %")
 
 
-def share_of(part: float | None, whole: float | None) -> str:
-    """`12 % (6 of 50)`: a share with its counts."""
+def share_of(part: float | None, whole: float | None, of: str = "") -> str:
+    """`12 % (6 of 50)`, or `12 % of turns (6 of 50)`: a share with its counts."""
     if part is None or not whole:
         return f"{NOTHING} (0)"
-    return f"{share(part / whole)} ({count(part)} of {count(whole)})"
+    return f"{share(part / whole)}{of and f' of {of}'} ({count(part)} of {count(whole)})"
 
 
 def score(value: float | None) -> str:

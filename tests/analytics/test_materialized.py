@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ingest.files.run
 from analytics.forgetting import forget
 from analytics.query import query
-from analytics.views import VIEWS, materialize
+from analytics.views import VIEWS, materialize, read_kept
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.played import played_store
 
 KEPT = [spec.name for spec in VIEWS if "create or replace table materialized." in spec.sql]
-READERS = [*KEPT, "failures_common", "leaderboard"]
+READERS = [*KEPT, "failures_common", "leaderboard", "team_overview", "team_failures_by()", "team_turns_by()"]
 
 
 @pytest.fixture
@@ -34,7 +35,17 @@ def kept(store: Store) -> int:
 
 def rows(store: Store) -> dict[str, list[str]]:
     """All rows of the views that are materialized and of some that read them, floating numbers rounded."""
-    found = {name: query(store, f"select * from {name}").rows() for name in READERS}
+    return _told({name: query(store, f"select * from {name}").rows() for name in READERS})
+
+
+def kept_rows(store: Store) -> dict[str, list[str]]:
+    """The same by a connection that reads kept rows alone where all games have them, as pages do."""
+    with store.reading() as connection:
+        read_kept(connection)
+        return _told({name: connection.execute(f"select * from {name}").fetchall() for name in READERS})
+
+
+def _told(found: dict[str, list[Any]]) -> dict[str, list[str]]:
     return {
         name: sorted(repr([round(value, 9) if isinstance(value, float) else value for value in row]) for row in lines)
         for name, lines in found.items()
@@ -53,10 +64,11 @@ def test_kept_rows_are_those_that_the_views_compute(store: Store) -> None:
     """Whether all games are kept, some or none, no number depends on it."""
     assert kept(store) == 9
     all_kept = rows(store)
+    assert kept_rows(store) == all_kept
     with store.writing() as connection:
         connection.execute("delete from materialized.games where episode_id in (select episode_id from episodes order by 1 limit 4)")
     assert kept(store) == 5
-    assert rows(store) == all_kept == rows(emptied(store))
+    assert rows(store) == all_kept == kept_rows(store) == rows(emptied(store)) == kept_rows(store)
     assert all(all_kept.values())
 
 
@@ -69,7 +81,9 @@ def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> Non
     ingest_paths([tmp_path / "logs"], store, workers=1)
     assert kept(store) < 9
     before = rows(store)
+    assert kept_rows(store) == before
     materialize(store)
+    assert kept_rows(store) == before
     assert kept(store) == query(store, "select count(*) from episodes").item()
     assert rows(store) == before
 
@@ -80,6 +94,7 @@ def test_forgotten_games_are_gone(store: Store) -> None:
     forget(store, "source", source, really=True)
     gone = "select count(*) from turn_outcomes where episode_id not in (select episode_id from episodes)"
     assert query(store, gone).item() == 0
+    assert kept_rows(store) == rows(store)
     materialize(store)
     assert query(store, gone.replace("turn_outcomes", "materialized.turn_outcomes")).item() == 0
 

@@ -60,7 +60,7 @@ def test_pages_say_that_it_is_not_known(store: Store) -> None:
     assert "not known whether there are correction spirals" in page
     assert "0 %" not in page
     page = to_html(draw_page(store, Address.parse("/spirals", "?benchmark=einstein")).content)
-    assert "100 % (8 of 8) turns are inside spirals, in 100 % (2 of 2) games" in page
+    assert "100 % of turns (8 of 8) are inside spirals, in 100 % of games (2 of 2)" in page
     assert "Not known of 1 game without states or actions." in page
     overview = to_html(draw_page(store, Address.parse("/", "?benchmark=einstein")).content)
     assert "No rule has found a failure" not in overview

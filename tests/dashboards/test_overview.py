@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -82,7 +83,7 @@ def test_no_team_is_worst_where_none_has_a_fault(played: Store) -> None:
     with reader(played, Address.parse("/", "")) as read:
         teams = teams_of(read, "craft")
         rows = [{**row, "spiral_share": 0.0, "process_mean": 0.0} for row in teams.rows]
-        said = to_html(answers(read, Teams(**{**vars(teams), "rows": rows})))
+        said = to_html(answers(read, replace(teams, rows=rows)))
     for told in ("Removes too much", "Most correction spirals"):
         assert f"<dt>{told}</dt><dd><b>no team</b>" in said
 
@@ -204,7 +205,7 @@ def test_what_is_not_known_is_drawn_as_not_known(played: Store, tmp_path: Path) 
         known = teams_of(read, "craft")
         rows = [dict(row) for row in known.rows]
         rows[0] |= {"process_mean": None, "process_low": None, "process_high": None, "process_n": 0}
-        drawn = overview_figure(read, Teams(**{**vars(known), "rows": rows}))
+        drawn = overview_figure(read, replace(known, rows=rows))
     assert drawn is not None
     assert "<i>not known</i>" in [
         text for trace in drawn.data if trace.type == "scatter" and trace.mode == "text" for text in trace.text or ()
@@ -242,7 +243,7 @@ def test_many_teams_are_cut_to_those_with_most_games(drawn: Drawn) -> None:
     """A sweep of hundreds of conditions would be no figure."""
     row, name = drawn.teams.rows[0], drawn.teams.names[0]
     many = [{**row, "games": games, "score_mean": games / 100} for games in range(40, 0, -1)]
-    shown = Teams(**{**vars(drawn.teams), "rows": many, "names": [name] * 40}).drawn(MOST_TEAMS)
+    shown = replace(drawn.teams, rows=many, names=[name] * 40).drawn(MOST_TEAMS)
     assert [one["games"] for one, _ in shown] == list(range(40, 30, -1))
 
 
