@@ -177,7 +177,7 @@ def _write(part: Static, pieces: list[str]) -> None:
     elif isinstance(part, Fragment):
         pieces.append(part.html)
     elif isinstance(part, Component):
-        attributes = {name: value for name, value in part.to_plotly_json()["props"].items() if name != "children"}
+        attributes = {name: value for name, value in vars(part).items() if name in part._prop_names and name != "children"}  # noqa: SLF001
         _write(Element(str(part._type).lower(), getattr(part, "children", None), **attributes), pieces)  # noqa: SLF001 - Dash has no other name
     else:
         raise TypeError(f"{type(part).__name__} is no part")

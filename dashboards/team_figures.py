@@ -276,8 +276,8 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     shown = teams.drawn(MOST_TEAMS)
     rows = [row for row, _ in shown]
     measures = [one for one in _measures(teams) if not only or one.key in only]
-    known = {"failures": lambda: teams.failures, "regret": lambda: any(row["regret_n"] for row in rows)}
-    bars = [draw for key, draw in _BARS.items() if (not only or key in only) and known[key]()]
+    has_regret = any(row["regret_n"] for row in rows)
+    bars = [draw for key, draw in _BARS.items() if (not only or key in only) and (has_regret if key == "regret" else teams.failures)]
     panels = len(measures) + len(bars)
     if not rows or not panels:
         return None

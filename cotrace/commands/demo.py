@@ -57,8 +57,9 @@ _PLANTED = {
 @click.option(
     "--logs",
     "published",
+    multiple=True,
     type=click.Path(exists=True, path_type=Path),
-    help="Published CRAFT logs, or any others, in place of games that cotrace plays.",
+    help="Published logs of CRAFT, Avalon or any others, in place of games that cotrace plays; may be given again.",
 )
 @click.option("--games", default=10, show_default=True, type=click.IntRange(min=1), help="Games of each persona.")
 @click.option("--structures", type=click.IntRange(min=1), hidden=True, help="The former name of --games.")
@@ -71,7 +72,7 @@ _PLANTED = {
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")
 def command(
     folder: Path,
-    published: Path | None,
+    published: tuple[Path, ...],
     games: int,
     structures: int | None,
     model: str | None,
@@ -93,7 +94,7 @@ def command(
     \b
     Example:
       cotrace demo --no-serve
-      cotrace demo --logs craft_results/
+      cotrace demo --logs craft_results/ --logs avalon/
       cotrace demo --model openai/qwen --base-url http://localhost:8080/v1 --no-serve
     """
     if model is None and (base_url or key_variable):
@@ -103,15 +104,17 @@ def command(
     if structures is not None:
         say("--structures is now --games (the old name works until the next release)")
         games = structures
-    logs, store = published or folder / "logs", Store(folder / "cotrace.duckdb")
+    logs, store = list(published) or [folder / "logs"], Store(folder / "cotrace.duckdb")
+    told = ", ".join(printable(str(path)) for path in logs)
     started = time.monotonic()
-    if published is None:
+    if not published:
+        say("\nGames of real models at hand? cotrace demo --logs DIR opens the same page on published logs of CRAFT, Avalon and others.")
         with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
             for persona, fails in _PLANTED.items():
                 say(f"   {persona}: {fails}")
-            _play(logs, games)
+            _play(*logs, games)
     else:
-        say(f"\n1. Nothing is played: the games are those of {printable(str(published))}")
+        say(f"\n1. Nothing is played: the games are those of {told}")
         with writing_to(folder, "--dir"):
             folder.mkdir(parents=True, exist_ok=True)
     with _step("2. Logs into one store"):
@@ -125,7 +128,7 @@ def command(
         _attribute(store)
     with _step("5. What was found"):
         _tell(store)
-    say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {logs}")
+    say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {told}")
     say(f"everything on one page: cotrace report all --format html --store {in_shell(store.path)} > report.html")
     if serve:
         from cotrace.commands.dash import announce
@@ -159,13 +162,13 @@ def _play(logs: Path, games: int) -> None:
     say(f"   {played.played} games of CRAFT on {games} targets played{kept}; what was planted stands beside them as labels")
 
 
-def _ingest(logs: Path, store: Store) -> bool:
+def _ingest(logs: list[Path], store: Store) -> bool:
     from cotrace.commands.ingest import tell_parts
     from cotrace.progress import progress_bar
     from ingest.files.run import ingest_paths
 
     with progress_bar("reading logs") as show:
-        report = ingest_paths([logs], store, on_progress=lambda p: show(p.files_done, p.files_total))
+        report = ingest_paths(logs, store, on_progress=lambda p: show(p.files_done, p.files_total))
     tell_parts(report, store)
     return report.is_clean
 

@@ -234,7 +234,7 @@ def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
     drawn.update_yaxes(range=[0, 1], tickformat=".0%")
     drawn.update_yaxes(title="removals", col=1)
     drawn.update_xaxes(title="turn", row=height)
-    drawn.update_xaxes(**numbered(int(rows["turn"].max() or 1)))
+    drawn.update_xaxes(**numbered(max(rows["turn"].to_list(), default=1)))
     styled(drawn, height=110 + 190 * height)
     drawn.update_annotations(font_size=13)
     drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (190 * height)})

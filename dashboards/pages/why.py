@@ -388,7 +388,7 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
             name=plain(team),
             hovertemplate="turn %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
         )
-    drawn.update_xaxes(title="turn", **numbered(int(rows["turn"].max() or 1)))
+    drawn.update_xaxes(title="turn", **numbered(max(rows["turn"].to_list(), default=1)))
     drawn.update_yaxes(title=f"lost so far, {unit}", rangemode="tozero")
     return styled(drawn, height=320)
 

@@ -349,11 +349,12 @@ def test_the_remove_gap_is_in_the_main_menu_where_blocks_are_taken_away(played: 
 
 
 def test_the_demo_takes_published_logs(played: Store, tmp_path: Path) -> None:
-    """No game is played: the store has the games of the folder."""
-    done = CliRunner().invoke(cli, ["demo", "--logs", str(played.path.parent / "logs"), "--dir", str(tmp_path / "demo"), "--no-serve"])
+    """No game is played: the store has the games of the folders."""
+    logs, chat = played.path.parent / "logs", written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})
+    done = CliRunner().invoke(cli, ["demo", "--logs", str(logs), "--logs", str(chat), "--dir", str(tmp_path / "demo"), "--no-serve"])
     assert done.exit_code == 0, done.output
     shown = Store(tmp_path / "demo" / "cotrace.duckdb")
-    assert query(shown, "SELECT count(*) FROM games").item() == query(played, "SELECT count(*) FROM games").item()
+    assert query(shown, "SELECT count(*) FROM games").item() == query(played, "SELECT count(*) FROM games").item() + 1
     assert not (tmp_path / "demo" / "logs").exists()
 
 

@@ -306,3 +306,13 @@ def test_lines_are_counted_as_they_stand_in_the_file(store: Store, log: Path, pl
     (log.parent / "later.jsonl").write_bytes(b"\n\n" + head + first + first + b"".join(rest))
     report = ingest_paths([log.parent], store)
     assert [part.locator.split(".")[0] for part in report.rejected] == ["line 3", "line 5"]
+
+
+def test_who_sits_first_makes_no_other_team(store: Store, tmp_path: Path, played: bytes) -> None:
+    """46 teams of Avalon's 60 games were one model: roles stood in the order of the seats, which are dealt."""
+    header, *rest = lines(played)
+    header.pop("team", None)
+    for name, agents in {"a": header["agents"], "b": header["agents"][::-1]}.items():
+        write(tmp_path / f"{name}.jsonl", [header | {"agents": agents, "seed": ord(name)}, *rest])
+    ingest_paths([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], store)
+    assert rows(store, "SELECT count(*), count(DISTINCT team::VARCHAR) FROM episodes") == [(2, 1)]
