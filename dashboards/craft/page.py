@@ -10,7 +10,8 @@ from dashboards.figures import OTHER, OUTCOMES, SERIES, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
-from dashboards.team_figures import drawn_twice, teams_of
+from dashboards.team_figures import drawn_twice
+from dashboards.teams import teams_of
 from schemas.common import wording
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Later, Part, card, figure, html, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
 from dashboards.reader import Reader, TeamName, kept, team_names
-from dashboards.team_figures import FEW, TEAMS_SQL, Teams, drawn_twice, overview_figure, regret_by_agent, teams_of, turns_figure
+from dashboards.team_figures import drawn_twice, overview_figure, turns_figure
+from dashboards.teams import FEW, TEAMS_SQL, Teams, regret_by_agent, teams_of
 from schemas.common import wording
 from schemas.common.text import printable
 from schemas.families import family, games_apart, title_of

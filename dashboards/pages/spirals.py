@@ -10,7 +10,8 @@ from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, html, note, pager
 from dashboards.reader import Reader
-from dashboards.team_figures import drawn_twice, teams_of
+from dashboards.team_figures import drawn_twice
+from dashboards.teams import teams_of
 from schemas.common import wording
 
 if TYPE_CHECKING:

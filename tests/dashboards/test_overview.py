@@ -28,7 +28,8 @@ from dashboards.pages import pages
 from dashboards.pages.overview import answers
 from dashboards.parts import to_html
 from dashboards.reader import reader
-from dashboards.team_figures import FEW, MOST_TEAMS, Teams, caption, overview_figure, teams_of, turns_figure
+from dashboards.team_figures import caption, overview_figure, turns_figure
+from dashboards.teams import FEW, MOST_TEAMS, Teams, teams_of
 from schemas.store.store import Store
 from tests.dashboards.test_looks import CHAT
 from tests.ingest.asked import ingested, written

@@ -14,7 +14,8 @@ from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.parts import compact
 from dashboards.reader import reader
-from dashboards.team_figures import overview_figure, teams_of
+from dashboards.team_figures import overview_figure
+from dashboards.teams import teams_of
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
