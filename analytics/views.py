@@ -70,11 +70,11 @@ _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")
 _HEAD: Final = re.compile(r"create or replace view (\w+) as\n")
 
 
-def expanded(sql: str, kept: Collection[str]) -> str:
-    """The statements that make a materialized view, out of the one that computes its rows; `kept`: names of all materialized views."""
+def expanded(sql: str, stored: Collection[str]) -> str:
+    """The statements that make a materialized view, out of the one that computes its rows; `stored`: names of all materialized views."""
 
     def rows_due(found: re.Match[str]) -> str:
-        if found[1] in kept:
+        if found[1] in stored:
             return f"materialized.due_{found[1]}"
         return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from materialized.due))"
 
@@ -109,12 +109,12 @@ def materialize(store: Store) -> None:
             connection.execute(_MARK)
 
 
-def read_kept(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let a connection read kept rows alone where all games have them: planning what no game needs takes longer than most queries.
+def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let a connection read stored rows alone where all games have them: planning what no game needs takes longer than most queries.
 
     For connections to stores with current views, closed before anything is written.
     """
-    if connection.execute("select count(*) from materialized.due").fetchone() == (0,):
+    if connection.execute("select count(*) from materialized.due").fetchall() == [(0,)]:
         for (name,) in connection.execute(_NAMES).fetchall():
             connection.execute(f"create or replace temp view {name} as from materialized.{name} semi join episodes using (episode_id)")
 
@@ -181,7 +181,7 @@ class _Statement(NamedTuple):
     sql: str
 
 
-def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], kept: Collection[str]) -> ViewFile:
+def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], stored: Collection[str]) -> ViewFile:
     file, sql = statement
     sections, special = _parse(_header(sql))
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
@@ -197,7 +197,7 @@ def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Mea
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         listed=sections.get("Listed:", "").rstrip("."),
-        sql=expanded(sql, kept) if name in kept else sql,
+        sql=expanded(sql, stored) if name in stored else sql,
     )
 
 
@@ -326,10 +326,10 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
 def _load_all() -> tuple[ViewFile, ...]:
     known: dict[str, Mapping[str, Meaning]] = {spec.name: {c.name: Meaning(c.unit, c.doc) for c in spec.columns} for spec in TABLES}
     statements = _statements()
-    kept = {name for name, found in statements.items() if "\n-- Materialized:" in found.sql}
+    stored = {name for name, found in statements.items() if "\n-- Materialized:" in found.sql}
     loaded: list[ViewFile] = []
     for name in _in_order(statements):
-        loaded.append(_load(name, statements[name], known, kept))
+        loaded.append(_load(name, statements[name], known, stored))
         known[name] = loaded[-1].meanings
     return tuple(loaded)
 

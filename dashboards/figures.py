@@ -256,14 +256,14 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     lines = list(dict.fromkeys(dot.line for dot in dots))
     series = list(dict.fromkeys(dot.series for dot in dots))
     drawn = go.Figure()
-    beside = len({dot.line for dot in dots}) < len({(dot.line, dot.series) for dot in dots})
+    is_shared = len({dot.line for dot in dots}) < len({(dot.line, dot.series) for dot in dots})
     looks = -1
     for place, name in enumerate(series):
         own = [dot for dot in dots if dot.series == name and dot.value is not None]
         is_hollow = any(dot.is_hollow for dot in own)
         looks += not is_hollow
         color, symbol = _look(name, looks, is_hollow=is_hollow)
-        shift = beside * (place - (len(series) - 1) / 2) * min(0.22, 0.7 / len(series))
+        shift = is_shared * (place - (len(series) - 1) / 2) * min(0.22, 0.7 / len(series))
         drawn.add_scatter(
             x=[dot.value for dot in own],
             y=[lines.index(dot.line) + shift for dot in own],

@@ -15,7 +15,7 @@ import orjson
 
 from analytics.installation import are_current
 from analytics.query import frame
-from analytics.views import read_kept
+from analytics.views import read_stored
 from dashboards.address import FILTERS, Address, where
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable
@@ -191,7 +191,7 @@ def reader(
         def opened() -> duckdb.DuckDBPyConnection:
             connection = stack.enter_context(store.reading())
             if are_current(connection):
-                read_kept(connection)
+                read_stored(connection)
             return connection
 
         read = Reader(store, cache(opened), address, rubric_folders, is_whole=is_whole)

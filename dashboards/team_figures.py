@@ -22,7 +22,7 @@ _INK: Final = SERIES[0]
 _FAINT: Final = "rgba(138, 143, 156, 0.16)"
 _AGENTS: Final = ("#8593c9", "#a5b0d9", "#c3cbe6", "#dde1f1")
 """One hue, as agents are no categories of failure; their names are on the bars."""
-_NOBODY: Final = "#c9ccd3"
+_NO_AGENT: Final = "#c9ccd3"
 _NOT_ATTRIBUTED: Final = "not attributed"
 _UNKNOWN: Final = "not known"
 _ROW: Final = 46
@@ -295,8 +295,8 @@ def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[R
         if any(share for share, *_ in found):
             color = SERIES[shown.index(name)] if name in shown else OTHER
             words = plain(short(wording.in_words(name), 28))
-            told = [[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found]
-            _bar(drawn, rows, [share for share, *_ in found], name=words, marker_color=color, customdata=told, **at)
+            hover = [[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found]
+            _bar(drawn, rows, [share for share, *_ in found], name=words, marker_color=color, customdata=hover, **at)
             drawn.add_bar(x=[None], y=[0], orientation="h", name=words, marker={"color": color}, **at)
     failed = [sum(found[place][0] for found in parts.values()) for place in range(len(rows))]
     right = [max(0.0, 1 - share) if size else 0 for share, size in zip(failed, sizes, strict=True)]
@@ -313,20 +313,20 @@ def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Ro
 
     def draw(name: str, values: list[float], least: float, marker: dict[str, Any], **narrow: str) -> None:
         text = [plain(name) if value > least * most else "" for value in values]
-        told = [
+        hover = [
             [_turns_at(read, row, "lost", **narrow), f"{wording.number(value)} a game"] for row, value in zip(rows, values, strict=True)
         ]
         look = {"text": text, "textposition": "inside", "insidetextanchor": "middle", "textfont": {"size": 10.5, "color": INK}}
-        _bar(drawn, rows, values, name=plain(name), marker=marker, customdata=told, **look, **at)
+        _bar(drawn, rows, values, name=plain(name), marker=marker, customdata=hover, **look, **at)
 
     lost = {name: [sum(one["cost_a_game"] for one in found if one["agent"] == name) for found in own] for name in agents}
     for rank, (name, values) in enumerate(lost.items()):
         draw(name, values, 0.08, {"color": _AGENTS[min(rank, len(_AGENTS) - 1)]}, agent=name)
     free = [sum(one["cost_a_game"] for one in found if not one["agent"] and one["status"] == "answered") for found in own]
     left = [max(0.0, (row["regret"] or 0) - sum(known)) for row, *known in zip(rows, free, *lost.values(), strict=True)]
-    draw("no agent", free, 0.2, {"color": _NOBODY}, step="seeing")
+    draw("no agent", free, 0.2, {"color": _NO_AGENT}, step="seeing")
     crossed = {"shape": "x", "solidity": 0.2, "fgcolor": OTHER}
-    draw(_NOT_ATTRIBUTED, left, 0.35, {"color": _NOBODY, "pattern": crossed}, step="not_understood")
+    draw(_NOT_ATTRIBUTED, left, 0.35, {"color": _NO_AGENT, "pattern": crossed}, step="not_understood")
     _unknown(drawn, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
     drawn.update_xaxes(range=[0, 1.04 * most], nticks=4, zeroline=False, showgrid=False, **at)
 

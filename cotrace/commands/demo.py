@@ -105,16 +105,16 @@ def command(
         say("--structures is now --games (the old name works until the next release)")
         games = structures
     logs, store = list(published) or [folder / "logs"], Store(folder / "cotrace.duckdb")
-    told = ", ".join(printable(str(path)) for path in logs)
+    listed = ", ".join(printable(str(path)) for path in logs)
     started = time.monotonic()
     if not published:
         say("\nGames of real models at hand? cotrace demo --logs DIR opens the same page on published logs of CRAFT, Avalon and others.")
         with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
             for persona, fails in _PLANTED.items():
                 say(f"   {persona}: {fails}")
-            _play(*logs, games)
+            _play(folder / "logs", games)
     else:
-        say(f"\n1. Nothing is played: the games are those of {told}")
+        say(f"\n1. Nothing is played: the games are those of {listed}")
         with writing_to(folder, "--dir"):
             folder.mkdir(parents=True, exist_ok=True)
     with _step("2. Logs into one store"):
@@ -128,7 +128,7 @@ def command(
         _attribute(store)
     with _step("5. What was found"):
         _tell(store)
-    say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {told}")
+    say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {listed}")
     say(f"everything on one page: cotrace report all --format html --store {in_shell(store.path)} > report.html")
     if serve:
         from cotrace.commands.dash import announce

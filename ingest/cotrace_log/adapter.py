@@ -405,7 +405,9 @@ def _team(header: Header) -> dict[str, str]:
     models: dict[str, list[str]] = {}
     for agent in header.agents:
         models.setdefault(agent.role, []).append(_played_by(agent))
-    return {role: "+".join(dict.fromkeys(names)) for role, names in sorted(models.items())}  # whoever sits first, it is one team
+    return {
+        role: "+".join(dict.fromkeys(names)) for role, names in sorted(models.items())
+    }  # in whatever order they are listed, it is one team
 
 
 def _played_by(agent: AgentEntry) -> str:

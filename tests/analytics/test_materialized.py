@@ -10,7 +10,7 @@ import pytest
 import ingest.files.run
 from analytics.forgetting import forget
 from analytics.query import query
-from analytics.views import VIEWS, materialize, read_kept
+from analytics.views import VIEWS, materialize, read_stored
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.played import played_store
@@ -37,7 +37,7 @@ def rows(store: Store, names: Sequence[str] = READERS, *, as_pages: bool = False
     """All rows of the views that are materialized and of some that read them, floating numbers rounded; `as_pages`: as pages read them."""
     with store.reading() as connection:
         if as_pages:
-            read_kept(connection)
+            read_stored(connection)
         found = {name: connection.execute(f"select * from {name}").fetchall() for name in names}
     return {
         name: sorted(repr([round(value, 9) if isinstance(value, float) else value for value in row]) for row in lines)
