@@ -31,7 +31,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     store = played_store(folder)
     for family in families():
         if family.name != "craft":
-            play(family.name, folder / "more" / family.name, games=1)
+            play(family.name, folder / "more" / family.name, games=1, **({"game": "hanabi"} if family.name == "coordination" else {}))
     ingest_paths([folder / "more"], store, workers=1)
     game = query(store, "SELECT min(episode_id) FROM games WHERE benchmark = 'craft'").item()
     with serve(store) as address:
