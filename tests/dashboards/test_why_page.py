@@ -19,7 +19,7 @@ from dashboards.address import Address
 from dashboards.boards import drawing_of
 from dashboards.page_file import document
 from dashboards.pages import failures, game, why
-from dashboards.parts import to_html
+from dashboards.parts import compact, to_html
 from dashboards.playback.facts import GameFacts, TurnFacts, facts_of
 from dashboards.playback.turn_outcome import unexplained, what_went_wrong
 from dashboards.reader import reader
@@ -133,7 +133,7 @@ def test_a_category_keeps_its_colour_whatever_weighs_it(store: Store) -> None:
     colors = []
     for weight in ("turns", "cost"):
         with reader(store, Address(failures.PATH, {"weight": (weight,), "taxonomy": (taxonomy,)})) as read:
-            page = json.loads(to_plotly_json(failures.content(read)))
+            page = json.loads(to_plotly_json(compact(failures.content(read))))
         bars = next(figure["data"] for figure in values_of(page, "figure"))
         colors.append({bar["name"]: bar["marker"]["color"] for bar in bars if bar["type"] == "bar"})
     assert len(colors[0]) > 2

@@ -115,7 +115,9 @@ def test_each_game_of_the_front_page_has_its_own_score_and_losses(store: Store) 
     with reader(store, Address.parse("/", "?benchmark=coordination")) as read:
         hanabi, escape = (teams_of(read, "coordination", game) for game in ("hanabi", "collab_escape"))
         titles = [figure.layout.annotations[0].text for teams in (hanabi, escape) if (figure := overview_figure(read, teams))]
+        turns, failures = hanabi.turns, hanabi.failures
+        escaped = escape.turns
     assert titles == ["Points of 25", "Escaped"]
-    assert {row["team"] for row in (*hanabi.turns, *hanabi.failures)} <= {row["team"] for row in hanabi.rows}
-    assert len(hanabi.turns) + len(escape.turns) > 0
-    assert not {(row["team"], row["condition"]) for row in hanabi.turns} & {(row["team"], row["condition"]) for row in escape.turns}
+    assert {row["team"] for row in (*turns, *failures)} <= {row["team"] for row in hanabi.rows}
+    assert len(turns) + len(escaped) > 0
+    assert not {(row["team"], row["condition"]) for row in turns} & {(row["team"], row["condition"]) for row in escaped}
