@@ -99,7 +99,7 @@ def svg(tag: str, *children: Static, **attributes: str | float | None) -> Elemen
     """An element of a drawing: `svg("circle", cx=3, cy=4, r=2)`; underscores in names stand for hyphens, and an id makes nothing live.
 
     Raises:
-        ValueError: that is no name of an element.
+        ValueError: that does not name an element.
     """
     if not _TAG.fullmatch(tag.lower()):
         raise ValueError(f"no element is called {tag!r}")
@@ -151,10 +151,10 @@ def _grouped(parts: Sequence[Static]) -> Iterator[Any]:
 
 
 def to_html(part: Static) -> Html:
-    """Escaped HTML of a part; a component of Dash's is an element of its name, as it stands in the page before it lives.
+    """Escaped HTML of a part; a component of Dash's is an element of its name, as it is in the page before it lives.
 
     Raises:
-        TypeError: something in it is no part.
+        TypeError: something in it is not a part.
     """
     pieces: list[str] = []
     _write(part, pieces)
@@ -180,7 +180,7 @@ def _write(part: Static, pieces: list[str]) -> None:
         attributes = {name: value for name, value in vars(part).items() if name in part._prop_names and name != "children"}  # noqa: SLF001
         _write(Element(str(part._type).lower(), getattr(part, "children", None), **attributes), pieces)  # noqa: SLF001 - Dash has no other name
     else:
-        raise TypeError(f"{type(part).__name__} is no part")
+        raise TypeError(f"{type(part).__name__} is not a part")
 
 
 def _opening(element: Element) -> str:

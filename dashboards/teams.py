@@ -46,7 +46,7 @@ class Process:
     line_at: float | None = None
 
     def is_faultless(self, value: float) -> bool:
-        """Whether nobody can do better, so that no team is the worst one."""
+        """Whether no team can do better, so that no team is the worst one."""
         return value >= 1 if self.least_is_worst else value <= (self.line_at or 0)
 
     def write(self, value: float | None) -> str:

@@ -106,7 +106,7 @@ def test_a_store_that_is_held_is_left_as_it_is(store: Store) -> None:
 
 
 def test_pages_read_what_everybody_reads(store: Store) -> None:
-    """Kept rows alone where all games have them, also when some were forgotten since; where a game has none, what is computed."""
+    """Stored rows alone where all games have them, also when some were forgotten since; where a game has none, what is computed."""
     names = ["turn_course", "logged_categories", "team_failures_by()"]
     assert rows(store, names, as_pages=True) == rows(store, names)
     forget(store, "source", query(store, "select file from sources limit 1").item(), really=True)

@@ -47,7 +47,7 @@ def test_what_is_live_stays_a_component() -> None:
 
 def test_what_is_no_part_is_refused() -> None:
     """A dictionary, or an element whose name is not one."""
-    with pytest.raises(TypeError, match="dict is no part"):
+    with pytest.raises(TypeError, match="dict is not a part"):
         to_html({"a": 1})
     with pytest.raises(ValueError, match="no element is called"):
         svg("b onload=x")

@@ -308,8 +308,8 @@ def test_lines_are_counted_as_they_stand_in_the_file(store: Store, log: Path, pl
     assert [part.locator.split(".")[0] for part in report.rejected] == ["line 3", "line 5"]
 
 
-def test_who_sits_first_makes_no_other_team(store: Store, tmp_path: Path, played: bytes) -> None:
-    """46 teams of Avalon's 60 games were one model: roles stood in the order of the seats, which are dealt."""
+def test_the_order_of_agents_makes_no_other_team(store: Store, tmp_path: Path, played: bytes) -> None:
+    """46 teams of Avalon's 60 games were one model: roles stood in the order of the players, which is dealt."""
     header, *rest = lines(played)
     header.pop("team", None)
     for name, agents in {"a": header["agents"], "b": header["agents"][::-1]}.items():
