@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -31,7 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     store = played_store(folder)
     for family in families():
         if family.name != "craft":
-            play(family.name, folder / "more" / family.name, games=1, **({"game": "hanabi"} if family.name == "coordination" else {}))
+            settings: dict[str, Any] = {"game": "hanabi"} if family.name == "coordination" else {}
+            play(family.name, folder / "more" / family.name, games=1, **settings)
     ingest_paths([folder / "more"], store, workers=1)
     game = query(store, "SELECT min(episode_id) FROM games WHERE benchmark = 'craft'").item()
     with serve(store) as address:
