@@ -125,7 +125,7 @@ def agreement_coverage(world: Rated, data_sets: int, seed: int = _SEED) -> dict[
 
 def _bootstrap(compared: Comparison, random: np.random.Generator) -> dict[str, Floats]:
     """Coefficients of samples of whole games, to compare with."""
-    sums = cluster_sums(compared.tables(), compared.clusters)
+    sums = cluster_sums(compared.tables, compared.clusters)
     times = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=_DRAWS).astype(float)
     return _coefficients(np.einsum("dg,gab->dab", times, sums))
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.agreement.answers import ORDER, Answered, Rater, numbered, numbers_of_answers, sums_by
+from analytics.report_columns import report_columns
 from analytics.statistics.intervals import Floats
 
 if TYPE_CHECKING:
@@ -210,12 +211,9 @@ class Comparison:
         """How many were compared."""
         return int(self.weights.sum())
 
+    @cached_property
     def tables(self) -> Floats:
         """Pairs of the units of each row: shape (rows, answers, answers)."""
-        return self._tables
-
-    @cached_property
-    def _tables(self) -> Floats:
         pairs = inner_pairs(self.counts_a) if self.within else cross_pairs(self.counts_a, self.counts_b)
         return pairs * self.weights[:, None, None]
 
@@ -228,7 +226,7 @@ class Comparison:
         used = ~np.isnan(self.scores) if scored else np.ones(len(self.scores), dtype=bool)
         if self.within:
             return coincidences(self.counts_a[:, used]) * self.weights[:, None, None]
-        tables = self._tables[:, used][:, :, used]
+        tables = self.tables[:, used][:, :, used]
         both: Floats = tables + np.swapaxes(tables, 1, 2)
         return both
 
@@ -237,7 +235,7 @@ class Comparison:
         if self.within:
             agreeing, shares = unit_agreement(self.counts_a)
             return agreeing * self.weights[:, None], shares * self.weights[:, None]
-        tables = self.tables()
+        tables = self.tables
         agreeing = np.column_stack([np.trace(tables, axis1=1, axis2=2), tables.sum(axis=(1, 2))])
         return agreeing, (tables.sum(axis=1) + tables.sum(axis=2)) / 2
 
@@ -401,17 +399,7 @@ _MIDDLE = 0.5
 _CORRELATIONS = ("pearson", "pearson_p", "spearman", "spearman_p")
 _CONSTANT = 1e-12
 
-COLUMNS: tuple[str, ...] = (
-    "mean_a",
-    "mean_b",
-    "mean_answer_n",
-    *(f"mean_answer_{name}" for name in _CORRELATIONS),
-    "mean_mean_n",
-    *(f"mean_mean_{name}" for name in _CORRELATIONS),
-    "consensus_n",
-    "consensus_agreement",
-    "consensus_kappa",
-)
+COLUMNS = tuple(column.name for column in report_columns("agreement") if column.name.startswith(("mean_", "consensus_")))
 
 
 def score_columns(compared: Comparison, na_score: float | None) -> dict[str, float | int | None]:

@@ -212,7 +212,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
 
 
 def _row(compared: Comparison, na_score: float | None, rows: int) -> dict[str, object]:
-    tables = compared.tables()
+    tables = compared.tables
     table = tables.sum(axis=0)
     row: dict[str, object] = {
         "rubric": compared.rubric,
@@ -252,7 +252,7 @@ def coefficients_with_intervals(compared: Comparison, rows: int = 1) -> dict[str
         compared: two raters, or one side.
         rows: comparisons that are read together.
     """
-    tables = compared.tables()
+    tables = compared.tables
     of_units = _Sums(tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
     games = _Sums(*(cluster_sums(part, compared.clusters) for part in of_units))
     found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in games)))
