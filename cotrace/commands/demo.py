@@ -25,7 +25,7 @@ SELECT
     count(engine.answer) AS with_engine,
     count(*) FILTER (WHERE engine.answer = mine.answer) AS as_engine,
     count(labels.answer) AS labelled,
-    count(*) FILTER (WHERE labels.answer = mine.answer) AS as_planted
+    count(*) FILTER (WHERE replace(lower(labels.answer), '/', '') = mine.answer) AS as_planted
 FROM verdicts AS mine
 LEFT JOIN verdicts AS engine
     ON engine.unit_id = mine.unit_id AND engine.rubric = mine.rubric AND engine.question = mine.question
