@@ -56,22 +56,22 @@ class RequestedAction:
 class Answer:
     """An answer as the game understands it."""
 
-    parse_ok: bool
+    parse_ok: bool = False
     """There is a JSON object with ``message`` or ``actions``."""
 
-    parse_strict: bool
+    parse_strict: bool = False
     """Nothing but blanks and a closing code fence follows it."""
 
-    message_ok: bool
+    message_ok: bool = False
     """``message`` is there and is a text."""
 
-    actions_ok: bool
+    actions_ok: bool = False
     """``actions`` is a list, or is left out."""
 
-    message: str
+    message: str = ""
     """What the partner gets; may be empty."""
 
-    requests: tuple[RequestedAction, ...]
+    requests: tuple[RequestedAction, ...] = ()
     preamble: str
     """The text before the object; the whole answer where there is none."""
 
@@ -80,9 +80,7 @@ def parse_answer(text: str, words: Vocabulary) -> Answer:
     """Read an answer; nothing that a model can write is an error. One that repeats its prompt's example is none."""
     found = _last_object(text)
     if found is None or _is_example(found[0]):
-        return Answer(
-            parse_ok=False, parse_strict=False, message_ok=False, actions_ok=False, message="", requests=(), preamble=text.strip()
-        )
+        return Answer(preamble=text.strip())
     value, start, end = found
     message, actions = value.get("message"), value.get("actions", [])
     listed = actions if isinstance(actions, list) else []

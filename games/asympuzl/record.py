@@ -35,22 +35,14 @@ class RunFacts:
 
 
 class Played(Protocol):
-    """What the summary of a game needs to know of an agent's turn."""
+    """What the summary of a game needs to know of an agent's turn: whose it is, whether its part is right after it, and its actions."""
 
     @property
-    def agent(self) -> Agent:
-        """Whose turn it is."""
-        ...
-
+    def agent(self) -> Agent: ...  # noqa: D102 - the class says it
     @property
-    def ok_after(self) -> bool:
-        """Whether the agent's part is right after it."""
-        ...
-
+    def ok_after(self) -> bool: ...  # noqa: D102
     @property
-    def applied(self) -> Sequence[Applied]:
-        """Its actions."""
-        ...
+    def applied(self) -> Sequence[Applied]: ...  # noqa: D102
 
 
 def game_id(run: RunFacts, game: Game, seed: int) -> str:

@@ -35,7 +35,6 @@ from games.einstein.engine.puzzle import (
     Puzzle,
     Verbs,
     optimum_mode,
-    parse_game_id,
 )
 from games.einstein.engine.table import bits, closure, items_mask
 from games.einstein.labels import NO_ERROR
@@ -277,31 +276,30 @@ class GameMetrics:
     @property
     def avg_used_trials(self) -> float | None:
         """Candidates thrown away per step."""
-        return _per_step(self.total_used_trials, self.step_count)
+        return self._per_step(self.total_used_trials)
 
     @property
     def avg_sum_err(self) -> float | None:
         """Cost of candidates per step."""
-        return _per_step(self.total_sum_err, self.step_count)
+        return self._per_step(self.total_sum_err)
 
     @property
     def avg_corrected(self) -> float | None:
         """Share of steps in which a later candidate replaced the first, 0 to 1 (Corr.R)."""
-        return _per_step(self.corrected_steps, self.step_count)
+        return self._per_step(self.corrected_steps)
+
+    def _per_step(self, total: int | None) -> float | None:
+        return None if total is None or not self.step_count else total / self.step_count
 
 
+@cache
 def optimum(puzzle: Puzzle, modes: Modes) -> Plan:
-    """Give a shortest solution in the action space that is the yardstick of a pair; remembered per game id.
+    """Give a shortest solution in the action space that is the yardstick of a pair.
 
     Raises:
         PlanError: the puzzle has no solution.
     """
-    return _optimum(puzzle.game_id, optimum_mode(modes))
-
-
-@cache
-def _optimum(game_id: str, mode: ActionMode) -> Plan:
-    return plan(parse_game_id(game_id), mode)
+    return plan(puzzle, optimum_mode(modes))
 
 
 def game_metrics(puzzle: Puzzle, modes: Modes, steps: Sequence[Step]) -> GameMetrics:
@@ -329,10 +327,6 @@ def game_metrics(puzzle: Puzzle, modes: Modes, steps: Sequence[Step]) -> GameMet
         labels=labels,
         ext_labels=Counter(label for step in steps for label in step.ext_labels),
     )
-
-
-def _per_step(total: int | None, steps: int) -> float | None:
-    return None if total is None or not steps else total / steps
 
 
 SLACK: Final = 2
@@ -409,17 +403,13 @@ def _solutions(puzzle: Puzzle, mode: ActionMode, count: int) -> Iterator[_Path]:
         looked_at += 1
         for actions, after in successors(search, path.node):
             mover = path.node.player
-            if any(_detour(puzzle, mover, action) for action in actions):
+            passed_on = {action.block for action in actions if isinstance(action, Move) and action.target == COMMON}
+            if any(puzzle.goals[block] in OWN_DESTINATIONS[mover] for block in passed_on):  # a block that its player could have placed
                 continue
             taken = (*path.actions, *actions)
             done = path.done | {((mover + place) % 2, action) for place, action in enumerate(actions)}
             order += 1
             heapq.heappush(waiting, (len(taken) + steps_left(search, after), -len(taken), order, _Path(after, taken, done)))
-
-
-def _detour(puzzle: Puzzle, mover: int, action: Action) -> bool:
-    """Tell whether a block goes through the common bin that its player could have placed."""
-    return isinstance(action, Move) and action.target == COMMON and puzzle.goals[action.block] in OWN_DESTINATIONS[mover]
 
 
 def _trying(puzzle: Puzzle, actions: tuple[Action, ...]) -> tuple[Action, ...]:

@@ -43,7 +43,8 @@ def verify(verifier: Verifier, setting: Setting, table: Table, candidates: Seque
     Raises:
         UsageError: as ``is_valid``, or no candidate exists.
     """
-    costs = tuple(_cost(verifier, setting, table, action) for action in candidates)
+    valid = [is_valid(verifier, setting, table, action) for action in candidates]
+    costs = [0 if passes else _ASK_COST if isinstance(action, Ask) else 1 for passes, action in zip(valid, candidates, strict=True)]
     return choose(costs, candidates)
 
 
@@ -69,12 +70,6 @@ def is_valid(verifier: Verifier, setting: Setting, table: Table, action: Action 
         UsageError: the communication verifier in mode none under the published rules, where its code stops with an error.
     """
     return _CHECKS[verifier](setting, table, action)
-
-
-def _cost(verifier: Verifier, setting: Setting, table: Table, action: Action | None) -> int:
-    if is_valid(verifier, setting, table, action):
-        return 0
-    return _ASK_COST if isinstance(action, Ask) else 1
 
 
 def _affordance(setting: Setting, table: Table, action: Action | None) -> bool:

@@ -41,7 +41,8 @@ def forms(seen: Observation) -> Sequence[Form]:
 def _answers(agent: int, layout: Layout, *, is_silent: bool) -> Sequence[Form]:
     role = AGENTS[agent]
     own = tuple(_actions(layout, agent))
-    asked = tuple(_requests(layout, 1 - agent)) if agent == 0 and not is_silent else ()
+    requests = _actions(layout, 1 - agent) if agent == 0 and not is_silent else ()
+    asked = (form._replace(title=f"Request: {form.title.lower()}", text=f"request('{form.text}')") for form in requests)
     plan = Slot("plan", "plan", pieces=(*own, *asked), joined="; ", default="wait(1)")
     say = Slot("say", "say to your partner", default=NOTHING)
     thought = Slot("thought", "analysis; your partner does not read it", default=NOTHING)
@@ -65,11 +66,6 @@ def _actions(layout: Layout, agent: int) -> Iterator[Form]:
         yield Form("Fill a dish", "fill_dish_with_food($utensil)", (Slot("utensil", "utensil", utensils),))
         yield Form("Deliver", DELIVER)
     yield Form("Wait", "wait($steps)", (Slot("steps", "timesteps", tuple(str(n) for n in range(1, layout.wait_limit + 1))),))
-
-
-def _requests(layout: Layout, partner: int) -> Iterator[Form]:
-    for form in _actions(layout, partner):
-        yield form._replace(title=f"Request: {form.title.lower()}", text=f"request('{form.text}')")
 
 
 _LEVELS: Final = (1, 2, 3, 4, 5, 6)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import repeat
 from typing import Any, Final
 
 from games.overcooked.engine.actions import normalised
@@ -252,7 +253,7 @@ def course_of(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:
     """Give the course of a game; the kitchen, if one is given, holds what was played."""
     kitchen = kitchen or Kitchen.of(asked)
     game, entries = kitchen.game, kitchen.entries
-    results = replay(asked.order, _last_actions(entries), asked.rules, layout=asked.layout)
+    results = replay(asked.order, (entries[-1]["actions"] for _ in repeat(None)), asked.rules, layout=asked.layout)
     recipe, prompt = asked.recipe, asked.switches.prompt
     while not game.over:
         thoughts: list[tuple[int, str]] = []
@@ -279,12 +280,6 @@ def scripted_course(asked: GameSetup, kitchen: Kitchen | None = None, takeover: 
     """The course of a game that scripts play which remember."""
     kitchen = kitchen or Kitchen.of(asked)
     return played_by(course_of(asked, kitchen), ScriptedTeam(asked, kitchen), takeover)
-
-
-def _last_actions(entries: Sequence[dict[str, Any]]) -> Iterator[Sequence[str]]:
-    """The actions of the timestep that has just ended, whenever they are asked for."""
-    while True:
-        yield entries[-1]["actions"]
 
 
 def _observation(query: Query, prompt: PlayerPrompt) -> Observation:

@@ -141,7 +141,8 @@ class PlantedGames:
         if fixed == "throughout":
             chosen = [case._replace(script=self.faultless(case)) for case in chosen]
         elif fixed is not None:
-            chosen = [_fixed(chosen[place], turn) for place, turn in fixed]
+            cases_of = [(chosen[place], turn) for place, turn in fixed]
+            chosen = [case._replace(script=fixed_in(case.script, turn), rng=copy.copy(case.rng)) for case, turn in cases_of]
         if all_faulty:
             chosen = [_with_others(case, self.faults, seed) for case in chosen]
         report = RunReport()
@@ -154,7 +155,3 @@ class PlantedGames:
             if on_progress is not None:
                 on_progress(number, len(chosen))
         return report
-
-
-def _fixed(case: PlantedGame, turn: int) -> PlantedGame:
-    return case._replace(script=fixed_in(case.script, turn), rng=copy.copy(case.rng))

@@ -26,6 +26,7 @@ from games.coordination.hanabi import (
     is_safe_play,
     legal_moves,
     listed,
+    newly_named,
     observation,
     possible_cards,
     shown_effect,
@@ -173,6 +174,13 @@ Policy = Callable[[HanabiState, int, Player, Random], tuple[Move, str, tuple[Inj
 _FAULT_RATE: Final = 0.3
 
 
+def _sure_play(state: HanabiState, player_index: int) -> tuple[Move, str, tuple[Injected, ...]] | None:
+    for place in range(len(state.hands[player_index])):
+        if is_known_playable(state, player_index, place):
+            return Move("play", card=place), f"Whatever my card {place} can still be fits a stack, so playing it is safe.", ()
+    return None
+
+
 def _hint_giver(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """Plays what is sure, hints what the partner can play, else discards."""
     for place, known in enumerate(state.knowledge[player_index]):
@@ -183,28 +191,22 @@ def _hint_giver(state: HanabiState, player_index: int, player: Player, rng: Rand
 
 def _cautious(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """Plays only what is known to be playable, by hints and by counting; never plays to get rid of a card or on a guess."""
-    for place in range(len(state.hands[player_index])):
-        if is_known_playable(state, player_index, place):
-            return Move("play", card=place), f"Whatever my card {place} can still be fits a stack, so playing it is safe.", ()
-    if found := _helpful_clue(state, player_index, player):
+    if found := _sure_play(state, player_index) or _helpful_clue(state, player_index, player):
         return found
     moves = [move for move in legal_moves(state, player_index) if move.verb != "play"]
     if state.tokens == TOKENS:
-        new = [move for move in moves if _is_new(state, player_index, move)]
+        new = [move for move in moves if newly_named(state, player_index, move)]
         return rng.choice(new or moves), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
     return _discard(state, player_index, rng)
 
 
 def _careful(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """As the cautious one, but tells of a last copy that the partner would discard next, and discards what is least likely to be one."""
-    for place in range(len(state.hands[player_index])):
-        if is_known_playable(state, player_index, place):
-            return Move("play", card=place), f"Whatever my card {place} can still be fits a stack, so playing it is safe.", ()
-    if found := _warning(state, player_index, player) or _helpful_clue(state, player_index, player):
+    if found := _sure_play(state, player_index) or _warning(state, player_index, player) or _helpful_clue(state, player_index, player):
         return found
     if state.tokens == TOKENS:
         hints = [move for move in legal_moves(state, player_index) if move.value]
-        new = [move for move in hints if _is_new(state, player_index, move)]
+        new = [move for move in hints if newly_named(state, player_index, move)]
         return rng.choice(new or hints), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
     place = _least_needed(state, player_index)
     return Move("discard", card=place), f"There is nothing sure to play and no clue that helps, so I discard card {place} for a token.", ()
@@ -254,21 +256,17 @@ def _helpful_clue(state: HanabiState, player_index: int, player: Player) -> tupl
 
 def _discard(state: HanabiState, player_index: int, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     if state.tokens == TOKENS:
-        clues = [move for move in legal_moves(state, player_index) if move.value and _is_new(state, player_index, move)]
+        clues = [move for move in legal_moves(state, player_index) if move.value and newly_named(state, player_index, move)]
         moves = clues or [move for move in legal_moves(state, player_index) if move.value] or [Move("play", card=0)]
         return rng.choice(moves), "Nothing can be played for sure and no token is missing, so I tell something new.", ()
     place = _next_discarded(state, player_index)
     return Move("discard", card=place), f"There is nothing sure to play and no clue that helps, so I discard card {place} for a token.", ()
 
 
-def _is_new(state: HanabiState, player_index: int, move: Move) -> bool:
-    return any(not state.knowledge[1 - player_index][place].is_hinted(move.verb) for place in touched(state, player_index, move))
-
-
 def _sloppy(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """A hint giver that sometimes names another card than it means, or repeats a clue."""
     move, reason, _ = _hint_giver(state, player_index, player, rng)
-    stale = [clue for clue in legal_moves(state, player_index) if clue.value and not _is_new(state, player_index, clue)]
+    stale = [clue for clue in legal_moves(state, player_index) if clue.value and not newly_named(state, player_index, clue)]
     if stale and rng.random() < _FAULT_RATE:
         return rng.choice(stale), "This clue helps my partner to know the cards.", ("redundant_clue",)
     hand = state.hands[1 - player_index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -189,19 +189,27 @@ class Wish(NamedTuple):
 
 def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     """Takes the first of what moves a soup on; where the partner blocks the way, now and then makes room."""
-    pots = {name: state.objects.get(spot) for name, spot in layout.names.items() if name.startswith("c")}
+    pots = {name: state.objects.get(spot) for name, spot in layout.cookers.items()}
     wanting = [name for name, soup in pots.items() if soup is None or soup.onions < ONIONS]
     cooked = [name for name, soup in pots.items() if is_cooked(soup)]
     cooking = [name for name, soup in pots.items() if soup and soup.onions == ONIONS and soup.ticks >= _SOON]
-    for wish in wishes(state, cook, Pots(wanting, cooked, cooked or cooking)):
+    wished = wishes(state, cook, Pots(wanting, cooked, cooked or cooking))
+    idle = "There is nothing to do at once, so I leave the way free."
+    return first_wish(wished, actions, lambda text: low_level(layout, state, cook, text) == ("stay", True), rng, idle)
+
+
+def first_wish(
+    wished: Sequence[Wish], actions: Sequence[str], is_blocked: Callable[[str], object], rng: Random, idle: str
+) -> ScriptDecision:
+    """The first listed action that is wished for, or else, with ``idle`` as the reason, waiting or making room."""
+    for wish in wished:
         found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or place_of(text) in wish.places)]
         if not found:
             continue
-        if low_level(layout, state, cook, found[0]) == ("stay", True) and rng.random() < _MAKE_ROOM:
+        if is_blocked(found[0]) and rng.random() < _MAKE_ROOM:
             return ScriptDecision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
         return ScriptDecision(intended=found[0], explanation=wish.reason)
-    aside = rng.random() < _STEP_ASIDE
-    return ScriptDecision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once, so I leave the way free.")
+    return ScriptDecision(intended=MOVE_AWAY if rng.random() < _STEP_ASIDE else WAIT, explanation=idle)
 
 
 def wishes(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:

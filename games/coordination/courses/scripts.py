@@ -17,10 +17,10 @@ from games.coordination.capture import CaptureState
 from games.coordination.capture import listed as listed_room
 from games.coordination.courses import capture, escape, hanabi, kitchen
 from games.coordination.courses.agent import CourseSetup, ScriptView, Table
-from games.coordination.courses.kitchen import Pots, wishes
+from games.coordination.courses.kitchen import Pots, first_wish, wishes
 from games.coordination.escape import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi import COLOR_LETTERS, COLORS, PLAYERS_IN_ORDER, RANKS, HanabiState, Known, action_text, legal_moves, listed
-from games.coordination.kitchen import LAYOUTS, MOVE_AWAY, ONIONS, WAIT, Cook, Item, KitchenState, Layout, Spot, place_of
+from games.coordination.kitchen import LAYOUTS, ONIONS, Cook, Item, KitchenState, Layout, Spot, place_of
 from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision, graded, partner_of
 from games.players.player import Observation
 from games.players.setup import onset_of
@@ -199,15 +199,16 @@ def _cook(shown: ScriptView, options: Sequence[str], rng: Random) -> ScriptDecis
     wanting = [name for name, (onions, _) in pots.items() if onions < ONIONS]
     cooked = [name for name, (_, soup) in pots.items() if soup == "cooked"]
     cooking = [name for name, (_, soup) in pots.items() if soup == "still cooking"]
-    for wish in wishes(_hands(text, cook), cook, Pots(wanting, cooked, cooked or cooking)):
-        found = [option for option in options if option.startswith(wish.begins) and (not wish.places or place_of(option) in wish.places)]
-        if found and not (wish.begins == _NEW_PLATE and _PLATE_LIES.search(text)):
-            blocked = re.search(rf"^{place_of(found[0])} is \d+ units away, but blocked", text, re.MULTILINE)
-            if blocked and rng.random() < _MAKE_ROOM:
-                return ScriptDecision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
-            return ScriptDecision(intended=found[0], explanation=wish.reason)
-    aside = rng.random() < _ASIDE
-    return ScriptDecision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once.")
+    wished = wishes(_hands(text, cook), cook, Pots(wanting, cooked, cooked or cooking))
+    if _PLATE_LIES.search(text):
+        wished = [wish for wish in wished if wish.begins != _NEW_PLATE]
+    return first_wish(
+        wished,
+        options,
+        lambda option: re.search(rf"^{place_of(option)} is \d+ units away, but blocked", text, re.MULTILINE),
+        rng,
+        "There is nothing to do at once.",
+    )
 
 
 _NEW_PLATE: Final = "pick up plate"
@@ -224,13 +225,6 @@ def _kitchen(name: str, shown: ScriptView) -> ScriptDecision:
     actions = re.search(r"Available Actions:\s*\[(.*)\]", shown.text, re.DOTALL)
     assert actions is not None, shown.text
     return _COOKS[name](shown, actions[1].split(", "), Random(f"kitchen-seat:{shown.text}"))
-
-
-_ASIDE: Final = 0.25
-"""Share of idle decisions in which a cook makes way."""
-
-_MAKE_ROOM: Final = 0.5
-"""The same where the partner blocks the way."""
 
 
 def _hands(text: str, cook: int) -> KitchenState:

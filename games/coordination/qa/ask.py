@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -139,7 +139,10 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
     request.out.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        _hold(file, path)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another process is writing answers to {path}: wait for it, or stop it first") from None
         lines = _lines(path)
         answered = {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
         left = [item for item in items if item.key not in answered]
@@ -175,13 +178,6 @@ def _scored(items: Sequence[_Item], lines: Sequence[Mapping[str, Any]]) -> tuple
     answers = [(item.question, responses[item.key]) for item in items if item.key in responses]
     right = sum(correct_upstream(question, extract(question, response).letter) for question, response in answers)
     return len(answers), right, sum(read_answer(question, response).letter is None for question, response in answers)
-
-
-def _hold(file: BinaryIO, path: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UsageError(f"another process is writing answers to {path}: wait for it, or stop it first") from None
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -261,22 +257,17 @@ class Put(NamedTuple):
     trial: int
 
 
-def _first(put: Put) -> str:
-    """The first option."""
-    return f"Action: {_letters(put)[0]}."
-
-
-def _random(put: Put) -> str:
-    """Any option, the same for the same question and trial."""
-    return f"Action: {random.Random(f'coordqa:{put.trial}:{put.text}').choice(_letters(put))}."
-
-
 def _letters(put: Put) -> list[str]:
     return re.findall(r"^\s*([A-Z])\s*\.", put.text, re.MULTILINE) or ["A"]
 
 
-SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {RESPONDENT: {"first": _first, "random": _random}}
-"""Role -> script -> policy over the question as it is put."""
+SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
+    RESPONDENT: {
+        "first": lambda put: f"Action: {_letters(put)[0]}.",
+        "random": lambda put: f"Action: {random.Random(f'coordqa:{put.trial}:{put.text}').choice(_letters(put))}.",
+    }
+}
+"""Role -> script -> policy over the question as it is put; the random one chooses the same for the same question and trial."""
 
 
 def _line(request: AskRequest, item: _Item, reply: PlayerReply) -> bytes:

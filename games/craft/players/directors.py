@@ -1,11 +1,4 @@
-"""Habits of asking for the next block: done well, underspecified, misread, or with the wrong layer.
-
-Habits of having blocks taken off that are right, out of reach, or not there.
-
-Directors as data: how often each persona falls into which habit, and how it talks.
-
-Habits that concern the other directors: repeating, contradicting, speaking about their walls, and falling silent.
-"""
+"""Scripted directors as data: habits (ways to ask for a block or a removal, well or with a fault), and how often personas follow them."""
 
 from __future__ import annotations
 
@@ -28,7 +21,7 @@ def next_gap(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for what is missing next, or for what is in the way; the wall is done if there is neither."""
     wishes = (_correction, _gap) if rng.random() < _CORRECTS_FIRST else (_gap, _correction)
     order = wishes[0](sight, rng) or wishes[1](sight, rng)
-    return Plan(kind="done") if order is None else Plan(thought=order, request=order)
+    return _plan(order) or Plan(kind="done")
 
 
 def omit_place(sight: Sight, rng: random.Random) -> Plan | None:
@@ -71,7 +64,7 @@ def misread_color(sight: Sight, rng: random.Random) -> Plan | None:
         return None
     shown = {block.color for layer in range(MAX_HEIGHT) if (block := sight.wanted(order.cell, layer)) is not None}
     wrong = replace(order, color=rng.choice([letter for letter, name in COLORS.items() if name not in shown]))
-    return Plan(thought=wrong, request=wrong, defects=("color_misread",))
+    return _plan(wrong, "color_misread")
 
 
 def misread_size(sight: Sight, rng: random.Random) -> Plan | None:
@@ -83,7 +76,7 @@ def misread_size(sight: Sight, rng: random.Random) -> Plan | None:
         wrong = replace(order, size="s", span_to=None)
     else:
         wrong = replace(order, size="l", span_to=rng.choice([cell for cell in NEIGHBORS[order.cell] if cell in sight.wall]))
-    return Plan(thought=wrong, request=wrong, defects=("size_misread",))
+    return _plan(wrong, "size_misread")
 
 
 def skip_layer(sight: Sight, rng: random.Random) -> Plan | None:
@@ -94,8 +87,7 @@ def skip_layer(sight: Sight, rng: random.Random) -> Plan | None:
         for layer in range(sight.height(cell) + 1, MAX_HEIGHT)
         if (order := sight.to_place(cell, layer)) is not None
     ]
-    order = _freshest(orders, sight, rng)
-    return None if order is None else Plan(thought=order, request=order, defects=("layer_skipped",))
+    return _plan(_freshest(orders, sight, rng), "layer_skipped")
 
 
 def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
@@ -105,6 +97,11 @@ def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
         return None
     others = [layer for layer in (order.layer - 1, order.layer + 1) if 0 <= layer < MAX_HEIGHT]
     return Plan(thought=order, request=replace(order, layer=rng.choice(others)), defects=("layer_miscounted",))
+
+
+def _plan(order: Instruction | None, *defects: str) -> Plan | None:
+    """What is thought and said alike."""
+    return None if order is None else Plan(thought=order, request=order, defects=defects)
 
 
 def _partly_requested(order: Instruction | None, defect: str, **left_out: Any) -> Plan | None:
@@ -194,7 +191,7 @@ def insist_on_removal(sight: Sight, _rng: random.Random) -> Plan | None:
         defects.append("unreachable_removal")
     elif last.size == "l" and last.span_to is None:
         defects.append("large_removal_without_span")
-    return Plan(thought=last, request=last, defects=tuple(defects))
+    return _plan(last, *defects)
 
 
 def _right_tops(sight: Sight) -> list[Instruction]:
@@ -204,10 +201,7 @@ def _right_tops(sight: Sight) -> list[Instruction]:
 
 
 def _doubt(orders: list[Instruction], rng: random.Random, *defects: str) -> Plan | None:
-    if not orders:
-        return None
-    order = rng.choice(orders)
-    return Plan(thought=order, request=order, defects=defects)
+    return _plan(rng.choice(orders), *defects) if orders else None
 
 
 def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
@@ -215,27 +209,20 @@ def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
     places = [(cell, layer) for cell in sight.wall for layer in range(sight.height(cell)) if sight.looks_right(cell, layer)]
     asked = [(cell, layer) for cell, layer in places if sight.built(cell, layer, "place")]
     orders = [order for cell, layer in asked or places if (order := sight.to_place(cell, layer)) is not None]
-    if not orders:
-        return None
-    order = rng.choice(orders)
-    return Plan(thought=order, request=order, defects=("redundant_already_done",))
+    return _plan(rng.choice(orders), "redundant_already_done") if orders else None
 
 
 def echo(sight: Sight, _rng: random.Random) -> Plan | None:
     """Repeat another director's last request as if it were new."""
-    heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
-    if heard is None or heard.request is None:
-        return None
-    return Plan(thought=heard.request, request=heard.request, defects=_foreign(sight, heard.request, "redundant_echo"))
+    heard = sight.last_request()
+    return None if heard is None else _plan(heard[1], *_foreign(sight, heard[1], "redundant_echo"))
 
 
-def endorse(sight: Sight, rng: random.Random) -> Plan | None:
+def endorse(sight: Sight, _rng: random.Random) -> Plan | None:
     """Second another director's request."""
-    plan = echo(sight, rng)
-    heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
-    if plan is None or plan.request is None or heard is None:
-        return None
-    return replace(plan, endorses=heard.director, defects=_foreign(sight, plan.request, "redundant_endorse"))
+    heard = sight.last_request()
+    plan = None if heard is None else _plan(heard[1], *_foreign(sight, heard[1], "redundant_endorse"))
+    return None if plan is None or heard is None else replace(plan, endorses=heard[0])
 
 
 def meddle(sight: Sight, rng: random.Random) -> Plan | None:
@@ -245,8 +232,7 @@ def meddle(sight: Sight, rng: random.Random) -> Plan | None:
     if not free:
         return None
     cell = rng.choice(free)
-    order = Instruction("place", rng.choice(list(COLORS)), "s", cell, sight.height(cell))
-    return Plan(thought=order, request=order, defects=("cross_wall",))
+    return _plan(Instruction("place", rng.choice(list(COLORS)), "s", cell, sight.height(cell)), "cross_wall")
 
 
 def contradict(sight: Sight, rng: random.Random) -> Plan | None:
@@ -254,10 +240,10 @@ def contradict(sight: Sight, rng: random.Random) -> Plan | None:
 
     A director whose own wall shows that place reports what it sees there; another one makes it up.
     """
-    heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
-    if heard is None or heard.request is None or heard.request.cell is None:
+    heard = sight.last_request()
+    if heard is None:
         return None
-    request = heard.request
+    director, request = heard
     order, defect = request, f"conflict_{rng.choice(('color', 'size', 'action'))}"
     if defect == "conflict_color":
         order = replace(request, color=rng.choice([letter for letter in COLORS if letter != request.color]))
@@ -269,8 +255,8 @@ def contradict(sight: Sight, rng: random.Random) -> Plan | None:
         return None
     defects = _foreign(sight, order, defect)
     if rng.random() < _ACKNOWLEDGED:
-        return Plan(thought=order, request=order, disputes=heard.director, defects=defects)
-    return Plan(thought=order, request=order, defects=(*defects, "conflict_unacknowledged"))
+        return Plan(thought=order, request=order, disputes=director, defects=defects)
+    return _plan(order, *defects, "conflict_unacknowledged")
 
 
 _ACKNOWLEDGED = 0.4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -129,9 +128,10 @@ class Sight:
         owner = self.director if cell in self.wall else SEEN_BY[cell][0]
         return self._order("remove", self.walls[owner], owner, cell, layer)
 
-    def request_this_turn(self) -> Iterator[Heard]:
-        """The requests of the other directors in this turn, latest first."""
-        return (heard for heard in reversed(self.heard) if heard.turn == self.turn and heard.director != self.director)
+    def last_request(self) -> tuple[Director, Instruction] | None:
+        """The latest whole request of another director in this turn, and whose it is."""
+        spoken = [heard for heard in reversed(self.heard) if heard.turn == self.turn and heard.director != self.director]
+        return next(((heard.director, heard.request) for heard in spoken if heard.request is not None and heard.request.complete), None)
 
     def asked_before(self, order: Instruction) -> int:
         """Count this director's own earlier requests for the same action at the same place."""

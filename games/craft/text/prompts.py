@@ -1,10 +1,7 @@
 """The messages with which a language model plays CRAFT (after CRAFT, arXiv 2603.25268, appendix; the wording, in prompts.yaml, is ours).
 
-What an agent may see when it is its turn to speak or act; nothing else reaches a player.
-
-The shared conversation history: one line a message, an answer of the builder, or a result.
-
-Director personalities and how a game draws them (paper, appendix; draw as in the released code).
+What an agent may see when it is its turn to speak or act; nothing else reaches a player. The shared conversation has one line a message, an
+answer of the builder, or a result. Director personalities (paper, appendix) are drawn as in the released code.
 """
 
 from __future__ import annotations
@@ -83,6 +80,8 @@ class BuilderObservation:
 
 
 _NO_MESSAGE: Final = "(nobody has said anything yet)"
+_VERIFIED: Final = "Verified moves, each brings the structure nearer to the target:"
+_CHOOSE: Final = "Choose the one that at least one director asks for; if none clearly matches, CLARIFY."
 _SILENT: Final = "(no director has said anything)"
 
 
@@ -118,7 +117,7 @@ def builder_messages(
     texts = texts_of(__package__)
     slots = {
         "board": json.dumps(seen.board.structure_json(ghosts=True)),
-        "candidates": _candidates(seen.listed),
+        "candidates": "\n".join([_VERIFIED, *map(_candidate, seen.listed), _CHOOSE]) if seen.listed else "",
         "discussion": seen.discussion or _SILENT,
         "simulations": str(simulations),
         "choose": texts["builder_choose"]["listed" if oracle and seen.listed else "plain"],
@@ -149,16 +148,6 @@ def _parts(parts: Sequence[str | Mapping[str, str]], rules: str) -> list[str]:
 def _chat(system: str, parts: Sequence[str], slots: dict[str, str]) -> list[Message]:
     shown = [text for part in parts if (text := part.format(**slots).strip())]
     return [{"role": "system", "content": system.strip()}, {"role": "user", "content": "\n\n".join(shown)}]
-
-
-def _candidates(listed: Sequence[Move]) -> str:
-    if not listed:
-        return ""
-    lines = "\n".join(_candidate(move) for move in listed)
-    return (
-        f"Verified moves, each brings the structure nearer to the target:\n{lines}\n"
-        "Choose the one that at least one director asks for; if none clearly matches, CLARIFY."
-    )
 
 
 def _candidate(move: Move) -> str:

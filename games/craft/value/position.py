@@ -3,10 +3,6 @@
 The engine refuses dominoes over the hidden cells (1,1) and (2,1). The other seven cells form a path, ``(2,0) (1,0) (0,0) (0,1) (0,2)
 (1,2) (2,2)``: each domino lies over two neighbours of it. The hidden cells stand in front, joined to nothing.
 
-How stacks become numbers: `games.craft.value.position`.
-
-Stacks as numbers, for compiled functions.
-
 A block is one bit of eleven: bits 0 to 4 the small ones, 5 to 9 the large ones in the same order of colours, 10 any code that no player can
 place. A stack is one number, eleven bits a layer, the lowest layer in the lowest bits. How its blocks hang together with other cells
 is another, two bits a layer.
@@ -246,12 +242,10 @@ def _partners(spans: LayerSpans) -> dict[tuple[int, int], int | None]:
         for record in records:
             for one, other in (record, record[::-1]):
                 if one in _PLACE:
-                    partners.setdefault((_PLACE[one], layer), _neighbour(_PLACE[one], _PLACE.get(other)))
+                    here, there = _PLACE[one], _PLACE.get(other)
+                    joined = there is not None and min(here, there) >= ALONE and abs(here - there) == 1
+                    partners.setdefault((here, layer), there if joined else None)
     return partners
-
-
-def _neighbour(place: int, other: int | None) -> int | None:
-    return other if other is not None and min(place, other) >= ALONE and abs(place - other) == 1 else None
 
 
 def _link(chain: Sequence[Stack], place: int, layer: int, partners: Mapping[tuple[int, int], int | None]) -> int | None:

@@ -18,7 +18,6 @@ from games.einstein.engine.puzzle import (
     PLAYERS,
     REACH,
     SHOWN_BINS,
-    ActionMode,
     Bin,
     Item,
     Modes,
@@ -216,19 +215,13 @@ def _current_flags(puzzle: Puzzle, table: Table, player: Player) -> int:
     return flags
 
 
-def _may_reply(item: Item, table: Table, modes: Modes, rules: Rules) -> bool:
-    """Whether sharing an item now is a reply: the step before was an ask, and the item is about the object asked for."""
-    if modes[0] != modes[1] and not rules.replies_in_mixed_pairs:
-        return False
-    return isinstance(table.previous, Ask) and mentions(item, table.previous.block)
-
-
 def expected(now: Options, table: Table, modes: Modes, rules: Rules) -> tuple[Action, ...]:
     """List the expected actions. Passing is accepted by some rules, but never expected."""
-    mode = modes[table.player]
-    shares = (item for item in now.shares if _may_share(item, mode, table, modes, rules))
-    asks = now.asks if ALLOWED[mode].ask else ()
-    return (*now.moves, *map(Share, shares), *map(Ask, asks))
+    verbs, previous = ALLOWED[modes[table.player]], table.previous
+    replies = verbs.reply and (modes[0] == modes[1] or rules.replies_in_mixed_pairs)
+    asked = previous.block if replies and isinstance(previous, Ask) else None
+    shares = (item for item in now.shares if verbs.share or (asked is not None and mentions(item, asked)))
+    return (*now.moves, *map(Share, shares), *map(Ask, now.asks if verbs.ask else ()))
 
 
 def is_expected(action: Action | None, now: Options, table: Table, modes: Modes, rules: Rules) -> bool:
@@ -236,11 +229,6 @@ def is_expected(action: Action | None, now: Options, table: Table, modes: Modes,
     if isinstance(action, Pass):
         return rules.passes_accepted
     return action is not None and action in expected(now, table, modes, rules)
-
-
-def _may_share(item: Item, mode: ActionMode, table: Table, modes: Modes, rules: Rules) -> bool:
-    verbs = ALLOWED[mode]
-    return verbs.share or (verbs.reply and _may_reply(item, table, modes, rules))
 
 
 def _useful_move(block: int, place: Bin, goal: Bin, player: Player) -> Move | None:
@@ -258,7 +246,13 @@ def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
     """
     return {
         "bins": {name: list(blocks) for name, blocks in bin_contents(table).items()},
-        "knowledge": {f"Player{player + 1}": _knowledge(puzzle, table, player) for player in PLAYERS},
+        "knowledge": {
+            f"Player{player + 1}": {
+                "items": [item.text for item in items_of(puzzle, table, player)],
+                "infers": {f"block{block}": puzzle.goals[block] for block in bits(options(puzzle, table, player).known)},
+            }
+            for player in PLAYERS
+        },
     }
 
 
@@ -272,14 +266,6 @@ def private_view_json(puzzle: Puzzle, player: Player) -> dict[str, Any]:
     items = [puzzle.items[index] for index in puzzle.given(player)]
     goals = infer_goals(items)
     return {"items": [item.text for item in items], "infers": {f"block{block}": goals[block] for block in sorted(goals)}}
-
-
-def _knowledge(puzzle: Puzzle, table: Table, player: Player) -> dict[str, Any]:
-    known = bits(options(puzzle, table, player).known)
-    return {
-        "items": [item.text for item in items_of(puzzle, table, player)],
-        "infers": {f"block{block}": puzzle.goals[block] for block in known},
-    }
 
 
 class Setting(NamedTuple):

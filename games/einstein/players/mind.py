@@ -190,13 +190,9 @@ def _answer(mind: Mind, rng: random.Random) -> Intent | None:
 def _tell(mind: Mind, rng: random.Random) -> Intent | None:
     if not mind.verbs.share or not mind.news:
         return None
-    open_items = [item for item in mind.news if _is_open(mind, item)]
+    away = [block for block in mind.blocks if block not in mind.in_hand and block not in mind.placed]  # out of the player's hands
+    open_items = [item for item in mind.news if any(mentions(item, block) for block in away)]
     return Intent(SENSE, Share(rng.choice(open_items or mind.news)), "tell")
-
-
-def _is_open(mind: Mind, item: Item) -> bool:
-    """Whether the item is about an object that lies out of the player's hands."""
-    return any(mentions(item, block) and block not in mind.in_hand and block not in mind.placed for block in mind.blocks)
 
 
 def _ask(mind: Mind, rng: random.Random) -> Intent | None:
@@ -217,15 +213,12 @@ def _guess(mind: Mind, rng: random.Random) -> Intent | None:
         if (block, target) not in tried
     ]
     if not ideas:
-        ideas = [Move(block, mind.start_bin, COMMON) for block in mind.in_hand if block not in mind.goals and block in _at_start(mind)]
+        there = [block for block in mind.in_hand if mind.seen.positions[block] == mind.start_bin]
+        ideas = [Move(block, mind.start_bin, COMMON) for block in there if block not in mind.goals]
     if not ideas:
         return None
     move = rng.choice(ideas)
     return Intent(SENSE, move, "guess", (StatedThought(move.block, None),))
-
-
-def _at_start(mind: Mind) -> list[int]:
-    return [block for block in mind.blocks if mind.seen.positions[block] == mind.start_bin]
 
 
 _ORDER: Final[tuple[Habit, ...]] = (_answer, useful_move, _tell, _ask, _guess)

@@ -55,16 +55,6 @@ def verb_of(text: str) -> tuple[str, dict[str, Any]]:
 _STAY: Final = Move()
 
 
-class _Stand(NamedTuple):
-    """A place from which a target can be used."""
-
-    cost: int
-    """Steps until the interaction, which is not counted."""
-
-    at: Cell
-    facing: str
-
-
 def next_move(world: World, agent: int, action: str) -> Move:
     """Give the low-level move of this step: towards the target, or the interaction with it; a stay if there is nothing to reach."""
     call = parse_call(action)
@@ -150,18 +140,14 @@ def _by_rows(layout: Layout) -> tuple[Cell, ...]:
 def _towards(layout: Layout, agent: int, at: Cell, facing: str, targets: tuple[Cell, ...]) -> Move:
     """A step to where a target can be faced at the lowest cost, a turn there, or the interaction; a stay where none can be."""
     ways = _ways(layout.floor, at)
-    spots = [_stand(ways[place], facing, place, look) for target in targets for place, look in _adjacent(layout.region(agent), target)]
+    spots = [spot for target in targets for spot in _adjacent(layout.region(agent), target)]
     if not spots:
         return _STAY
-    best = min(spots, key=lambda stand: stand.cost)
-    if at != best.at:
-        return Move(ways[best.at][0])
-    return Move(best.facing) if facing != best.facing else Move(interact=True)
-
-
-def _stand(way: tuple[str, ...], facing: str, place: Cell, look: str) -> _Stand:
-    arrived = way[-1] if way else facing
-    return _Stand(len(way) + (arrived != look), place, look)
+    # steps until the interaction, which is not counted: the walk, and a turn where it does not end with the right look
+    place, look = min(spots, key=lambda spot: len(ways[spot[0]]) + ((ways[spot[0]] or (facing,))[-1] != spot[1]))
+    if at != place:
+        return Move(ways[place][0])
+    return Move(look) if facing != look else Move(interact=True)
 
 
 @lru_cache(maxsize=1024)

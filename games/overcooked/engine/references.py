@@ -15,9 +15,9 @@ others, so an agent can be in many states at once: in each to which some of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import permutations
 from typing import Final, NamedTuple
 
@@ -411,23 +411,21 @@ class _Search:
         self._units = [self._unit(unit) for unit in work.units.values()]
         self._of = [[(place, unit) for place, unit in enumerate(self._units) if unit.agent == agent] for agent in (0, 1)]
         self._uses = {name: self._uses_of(name) for name in work.layout.utensils}
-        self._puts = self._where(lambda unit: unit.counters > 0)
-        self._takes = self._where(lambda unit: unit.counters < 0)
+        self._puts = self._mask(unit for unit in work.units.values() if unit.counters > 0)
+        self._takes = self._mask(unit for unit in work.units.values() if unit.counters < 0)
 
     def _unit(self, unit: WorkUnit) -> _Unit:
         goes_back = unit.frees == unit.occupies  # what is taken out is put in again: the utensil need not be empty before
-        after = self._where(lambda other: other.name in unit.after)
+        after = self._mask(other for other in self._work.units.values() if other.name in unit.after)
         return _Unit(self._bits[unit.name], unit.agent, unit.actions, after, None if goes_back else unit.occupies, unit.product)
 
     def _uses_of(self, utensil: str) -> list[_Use]:
-        return [
-            _Use(self._bits[unit.name], self._where(partial(_takes_out, utensil, f"start {unit.product}")), unit.product)
-            for unit in self._work.units.values()
-            if unit.occupies == utensil
-        ]
+        units = self._work.units.values()
+        takers = {unit.name: [one for one in units if one.frees == utensil and f"start {unit.product}" in one.after] for unit in units}
+        return [_Use(self._bits[unit.name], self._mask(takers[unit.name]), unit.product) for unit in units if unit.occupies == utensil]
 
-    def _where(self, holds: Callable[[WorkUnit], bool]) -> int:
-        return sum(self._bits[unit.name] for unit in self._work.units.values() if holds(unit))
+    def _mask(self, units: Iterable[WorkUnit]) -> int:
+        return sum(self._bits[unit.name] for unit in units)
 
     def run(self) -> SearchedReferences:
         """Find them; states are explored in order of the actions that lead there, so that all edges lead to later ones."""
@@ -441,7 +439,11 @@ class _Search:
                     found.append(target)
             if len(found) > _MOST_STATES:
                 raise BadInputError(f"order {self._work.order} takes too much work: more than {_MOST_STATES:,} states; shorten its recipe")
-        live = self._live(graph)
+        live: set[_State] = set()
+        """States from which every unit can be finished: all others are dead ends."""
+        for state in reversed(graph):
+            if state.done == sum(self._bits.values()) or any(target in live for _, _, target in graph[state]):
+                live.add(state)
         if start not in live:
             counters = f"{self._counters} shared counter{'s' if self._counters > 1 else ''}"
             raise BadInputError(f"order {self._work.order} cannot be delivered in this kitchen: with {counters} every way ends before it")
@@ -453,21 +455,14 @@ class _Search:
         lengths = [sum(len(unit.actions) for unit in self._work.of(agent)) for agent in (0, 1)]
         return SearchedReferences(edges, (lengths[0], lengths[1]))
 
-    def _live(self, graph: dict[_State, list[tuple[int, str, _State]]]) -> set[_State]:
-        """States from which every unit can be finished: all others are dead ends."""
-        everything = sum(self._bits.values())
-        live: set[_State] = set()
-        for state in reversed(graph):
-            if state.done == everything or any(target in live for _, _, target in graph[state]):
-                live.add(state)
-        return live
-
     def _moves(self, state: _State) -> Iterator[tuple[int, str, _State]]:
         begun = state.done | sum(self._units[busy[0]].bit for busy in state.busy if busy)
         for agent, busy in enumerate(state.busy):
             if busy is not None:
                 unit = self._units[busy[0]]
-                if unit.actions[busy[1]] != PLACE or self._counters_taken(state.done, begun) < self._counters:
+                # an item leaves a shared counter with the first action of the unit that takes it
+                taken = (state.done & self._puts).bit_count() - (begun & self._takes).bit_count()
+                if unit.actions[busy[1]] != PLACE or taken < self._counters:
                     yield _step(state, unit, *busy)
                 continue
             for place, unit in self._of[agent]:
@@ -479,17 +474,9 @@ class _Search:
             return False
         return unit.utensil is None or self._in_use(begun, unit.utensil) in (None, unit.product)
 
-    def _counters_taken(self, done: int, begun: int) -> int:
-        """Shared counters with something on them: an item leaves one with the first action of the unit that takes it."""
-        return (done & self._puts).bit_count() - (begun & self._takes).bit_count()
-
     def _in_use(self, begun: int, utensil: str) -> str | None:
         """What a utensil is being used for; None while it is empty and no agent is on the way to it."""
         return next((use.product for use in self._uses[utensil] if begun & use.begins and not begun & use.ends), None)
-
-
-def _takes_out(utensil: str, start: str, unit: WorkUnit) -> bool:
-    return unit.frees == utensil and start in unit.after
 
 
 def _step(state: _State, unit: _Unit, place: int, begun: int) -> tuple[int, str, _State]:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
 from games.overcooked.engine.references import ReferencePair, published_references
 from games.overcooked.engine.world import World
-from games.overcooked.measures import repaired
+from games.overcooked.measures import d_max, repaired
 from games.overcooked.text.prompts import Query
 from games.overcooked.text.replies import NOTHING
 from games.players.setup import Onset, onset_of, unmended
@@ -20,16 +21,14 @@ class Chunk(NamedTuple):
     actions: tuple[str, ...]
 
     @property
-    def item(self) -> str:
-        """What is put on the counter."""
-        return next(action for action in reversed(self.actions) if action.startswith("pickup(")).removeprefix("pickup(").partition(",")[0]
+    def pickups(self) -> list[tuple[str, ...]]:
+        """Object and place of each thing that is fetched."""
+        return [call.arguments for action in self.actions if (call := parse_call(action)) is not None and call.name == "pickup"]
 
     @property
-    def first_pickup(self) -> tuple[str, str]:
-        """Object and place of the first thing that is fetched."""
-        inside = next(action for action in self.actions if action.startswith("pickup("))[len("pickup(") : -1]
-        item, _, place = inside.partition(",")
-        return item, place
+    def item(self) -> str:
+        """What is put on the counter."""
+        return self.pickups[-1][0]
 
 
 def chunks_of(actions: Sequence[str]) -> tuple[Chunk, ...]:
@@ -93,7 +92,7 @@ class Script:
             return []
         if held == chunk.item:
             return [PLACE]
-        if held is not None and held != chunk.first_pickup[0]:
+        if held is not None and held != chunk.pickups[0][0]:
             return [PLACE, *chunk.actions]
         start = int(held is not None)
         for place, action in enumerate(chunk.actions):
@@ -112,7 +111,7 @@ class Script:
 
     def can_begin(self, world: World, chunk: Chunk) -> bool:
         """Whether what a chunk begins with is there."""
-        item, place = chunk.first_pickup
+        item, place = chunk.pickups[0]
         return place != "counter" or item in world.counters.values()
 
     def chef_next(self, world: World) -> list[str]:
@@ -133,11 +132,7 @@ class Script:
 
     def advance_chef(self, recorded: Sequence[str]) -> None:
         """Move on along the Chef's reference by what it has done."""
-        matched = 0
-        for action in recorded:
-            if matched < len(self.pair.chef) and action == self.pair.chef[matched]:
-                matched += 1
-        self.chef_done = matched
+        self.chef_done = d_max(recorded, self.pair.chef)
 
 
 def call_words(action: str) -> str:
@@ -302,8 +297,7 @@ class ScriptedPlayer:
     def _request(self, query: Query, chunk: Chunk) -> tuple[list[str], str, str]:
         self.requests += 1
         fault = self._fault()
-        # the wrong request; None if this hand-over gives no occasion for it
-        wrong = _WRONG_REQUESTS[fault](self.script, chunk) if fault else None
+        wrong = _wrong_request(fault, self.script, chunk) if fault else None
         if wrong is None:
             fault, asked = None, chunk
             self.script.served.add(self.script.chunks.index(chunk))
@@ -413,50 +407,26 @@ class ScriptedPlayer:
         return plan
 
 
-def _wrong_ingredient(script: Script, chunk: Chunk) -> Chunk | None:
-    place = chunk.first_pickup[1]
-    item = script.foreign_item()
-    return Chunk((f"pickup({item},{place})", PLACE)) if item and place == INGREDIENT_DISPENSER else None
+def _wrong_request(fault: str, script: Script, chunk: Chunk) -> Chunk | None:
+    """The request with a fault in place of that for a chunk; None if this hand-over gives no occasion for it."""
+    actions, place, here = chunk.actions, chunk.pickups[0][1], script.chunks.index(chunk)
+    item, utensil = script.foreign_item(), script.layout.utensils_of(0)[0]
+    foreign = Chunk((f"pickup({item},{INGREDIENT_DISPENSER})", PLACE)) if item else None
+    later, earlier = (
+        [other for other in others if other.pickups[0][1] != "counter"] for others in (script.chunks[here + 1 :], script.chunks[:here])
+    )
+    tail = Chunk(actions[-2:] if len(actions) > 2 else actions[-1:])  # noqa: PLR2004 - take and place, or place alone
+    dish = Chunk(("pickup(dish,counter)", PLACE)) if place == INGREDIENT_DISPENSER else None
+    found: Mapping[str, Chunk | None] = {
+        "wrong_parameter": foreign if place == INGREDIENT_DISPENSER else None,
+        "premature": later[-1] if later else tail,  # the last hand-over that needs nothing of the Chef's
+        "repetitive": earlier[0] if earlier else None,
+        "infeasible": Chunk((f"{utensil.operation}({utensil.name})",)),
+        "missing_step": Chunk((*actions[:2], *actions[3:])) if len(actions) > 3 else None,  # noqa: PLR2004 - without its operation
+        "irrelevant": foreign if place == "counter" else dish,
+    }
+    return found[fault]
 
-
-def _too_early(script: Script, chunk: Chunk) -> Chunk:
-    """The last hand-over that needs nothing of the Chef's; where there is none, the tail of this one."""
-    later = [other for other in script.chunks[script.chunks.index(chunk) + 1 :] if other.first_pickup[1] != "counter"]
-    tail = chunk.actions[-2:] if len(chunk.actions) > 2 else chunk.actions[-1:]  # noqa: PLR2004 - take and place, or place alone
-    return later[-1] if later else Chunk(tail)
-
-
-def _once_more(script: Script, chunk: Chunk) -> Chunk | None:
-    earlier = [other for other in script.chunks[: script.chunks.index(chunk)] if other.first_pickup[1] != "counter"]
-    return earlier[0] if earlier else None
-
-
-def _impossible(script: Script, _chunk: Chunk) -> Chunk:
-    utensil = script.layout.utensils_of(0)[0]
-    return Chunk((f"{utensil.operation}({utensil.name})",))
-
-
-def _gap(_script: Script, chunk: Chunk) -> Chunk | None:
-    """The request without its operation."""
-    return Chunk((*chunk.actions[:2], *chunk.actions[3:])) if len(chunk.actions) > 3 else None  # noqa: PLR2004 - fetch, put, operate, take, place
-
-
-def _foreign(script: Script, chunk: Chunk) -> Chunk | None:
-    place = chunk.first_pickup[1]
-    if place == "counter":
-        item = script.foreign_item()
-        return Chunk((f"pickup({item},{INGREDIENT_DISPENSER})", PLACE)) if item else None
-    return Chunk(("pickup(dish,counter)", PLACE)) if place == "ingredient_dispenser" else None
-
-
-_WRONG_REQUESTS: Final[Mapping[str, Callable[[Script, Chunk], Chunk | None]]] = {
-    "wrong_parameter": _wrong_ingredient,
-    "premature": _too_early,
-    "repetitive": _once_more,
-    "infeasible": _impossible,
-    "missing_step": _gap,
-    "irrelevant": _foreign,
-}
 
 _SPOILT_EVERY: Final = 4
 _PATIENCE: Final = 3
@@ -480,20 +450,11 @@ def scripted_pair(
     Raises:
         UsageError: no such policy; names those there are.
     """
-    onsets = [policy_of(policy) for policy in policies]
+    onsets = [onset_of(policy, POLICIES, "overcooked policy") for policy in policies]
     script, planted = Script.of(order, layout), list[PlantedAnswer]()
     rng = random.Random(f"overcooked:{'+'.join(unmended(policy) for policy in dict.fromkeys(policies))}:{order}:{seed}")
     chef, assistant = (ScriptedPlayer(agent, onset, script, recorded, rng, planted) for agent, onset in enumerate(onsets))
     return chef, assistant, planted
-
-
-def policy_of(name: str) -> Onset:
-    """Read `policy` or `policy@turn`.
-
-    Raises:
-        UsageError: no such policy.
-    """
-    return onset_of(name, POLICIES, "overcooked policy")
 
 
 def _output(agent: int, thought: str, plan: Sequence[str], say: str) -> str:

@@ -149,7 +149,9 @@ def observation(world: World, agent: int, known: Remembered, plans: Sequence[Seq
         f"[{', '.join(plans[who])}]"
         for who in order
     )
-    utensils = " ".join(f"<{name}> {_utensil(world, name)};" for name in _named(world.layout))
+    layout, spaces = world.layout, [[utensil.name for utensil in world.layout.utensils_of(agent)] for agent in (0, 1)]
+    named = [name for at, name in sorted(layout.fixtures.items(), key=lambda item: item[0][::-1]) if name in layout.utensils]
+    utensils = " ".join(f"<{name}> {_utensil(world, name)};" for name in named)
     counters = len(world.layout.shared_counters)
     scene = (
         f"Scene {world.timestep}: {holding} Kitchen states: {utensils} {counters} counters can be visited by <{AGENTS[agent]}>. "
@@ -159,21 +161,13 @@ def observation(world: World, agent: int, known: Remembered, plans: Sequence[Seq
         f"Successful Action History: {known.shown}",
         "Lessons from Past Failures",
         *known.lines,
-        f"Chef space:{'  '.join([*_utensils_of(world.layout, 0), 'counter'])} ",
-        f"Assistant space:{'  '.join([*_utensils_of(world.layout, 1), DISH_DISPENSER, INGREDIENT_DISPENSER])}",
+        f"Chef space:{'  '.join([*spaces[0], 'counter'])} ",
+        f"Assistant space:{'  '.join([*spaces[1], DISH_DISPENSER, INGREDIENT_DISPENSER])}",
         f"Order:{world.order}",
         scene,
         *world.notices,
     ]
     return "\n".join(lines) + "\n"
-
-
-def _named(layout: Layout) -> list[str]:
-    return [layout.fixtures[at] for at in sorted(layout.fixtures, key=lambda at: (at[1], at[0])) if layout.fixtures[at] in layout.utensils]
-
-
-def _utensils_of(layout: Layout, agent: int) -> list[str]:
-    return [utensil.name for utensil in layout.utensils_of(agent)]
 
 
 def _hand(world: World, agent: int) -> str:
