@@ -116,9 +116,13 @@ def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
     pairs: set[tuple[str, str]] = set()
     places: set[tuple[int, str]] = set()
     unread: list[str] = []
-    for sentence in _SENTENCE_END.split(_rewritten(message.lower())):
+    text = message.lower()
+    for pattern, written in _REWRITTEN:
+        text = pattern.sub(written, text)
+    for sentence in _SENTENCE_END.split(text):
         stated, asked = _parts(sentence)
-        if _CHANGE_ASKED.search(asked) or _joins(_tokens(asked, words)):  # "what color is the cube at position 1" states where the cube is
+        # "what color is the cube at position 1" states where the cube is
+        if _CHANGE_ASKED.search(asked) or any(any(_found(item)) for _, item in _items(_tokens(asked, words))):
             unread.append(asked.strip())
         tokens = _tokens(stated, words)
         of_partner = _OF_PARTNER.search(stated) is not None
@@ -160,10 +164,6 @@ def _found(item: Sequence[_Token], speaker: Agent = "A", *, is_listed: bool = Fa
     return _Found(order, pairs, [] if pairs and speaker == "B" else _joined(item, "position", "color"))
 
 
-def _joins(tokens: Sequence[_Token]) -> bool:
-    return any(any(_found(item)) for _, item in _items(tokens))
-
-
 def _says(token: _Token) -> bool:
     """Whether a word is one of the puzzle's: what it states has to be known."""
     return token.kind in ("shape", "color", "position")
@@ -181,12 +181,6 @@ def _next_place(item: Sequence[_Token], found: _Found, *, after: int | None) -> 
         return found.order[-1][0].number
     is_next = sum(token.kind == "shape" for token in item) == 1 and all(token.kind != "position" for token in item)
     return after + 1 if is_next and after is not None else None
-
-
-def _rewritten(text: str) -> str:
-    for pattern, written in _REWRITTEN:
-        text = pattern.sub(written, text)
-    return text
 
 
 def _parts(sentence: str) -> tuple[str, str]:
@@ -264,18 +258,14 @@ def _linked(item: Sequence[_Token], left: int, right: int, kinds: set[str]) -> b
     return allowed and len(between) <= _MOST_LINKS
 
 
-def _is_request(words: Sequence[str]) -> bool:
-    """Whether the words before a list ask for something in its order ("send the colors in this order: ...")."""
-    return "let" not in words and not _REQUESTS.isdisjoint(words)
-
-
 def _listed_order(tokens: Sequence[_Token], size: int, speaker: Agent) -> set[tuple[int, str]]:
     """An order given by a list of all shapes, or of those of a range of positions (``positions 2-4: ...``)."""
     words = {token.text for token in tokens}
     if words & _NO_ORDER_CUES or not words & _ORDER_CUES:
         return set()
     first = next((place for place, token in enumerate(tokens) if token.kind == "shape"), len(tokens))
-    if _is_request([token.text for token in tokens[:first]]):
+    before = {token.text for token in tokens[:first]}
+    if "let" not in before and not _REQUESTS.isdisjoint(before):  # "send the colors in this order: ..." asks for something
         return set()
     shapes = [token.text for token in tokens if token.kind == "shape"]
     numbers = [token.number for token in tokens[:first] if token.kind == "position"]

@@ -200,11 +200,8 @@ def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] 
 def _text(agent: Agent, reply: Reply) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
     if reply.lost:
-        return (
-            f"{FAILED_CALL} {reply.error}"
-            if agent == "builder"
-            else director_text(f"Error in generation: {reply.error}", FAILED_CALL_MESSAGE)
-        )
+        lost = f"Error in generation: {reply.error}"
+        return f"{FAILED_CALL} {reply.error}" if agent == "builder" else director_text(lost, FAILED_CALL_MESSAGE)
     if agent != "builder" and reply.reasoning and "<think>" not in reply.text.lower():
         message = reply.text if "<message>" in reply.text.lower() else f"<message>{reply.text}</message>"
         return f"<think>\n{without_tags(reply.reasoning)}\n</think>\n\n{message}"
@@ -235,7 +232,9 @@ def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn
         at=at.isoformat(),
         state_before=state_json(record.board_before),
         utterances=[*entries, UtteranceEntry(agent="Builder", channel="public", audience=_EVERYONE, text=text or "")],
-        oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
+        oracle=[OracleEntry(move.action, _arguments(move), undoes=move.action == "remove") for move in record.listed]
+        if settings.oracle
+        else None,
         oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
         actions=(_action(record),),
         state_after=state_json(record.board_after),
@@ -268,10 +267,6 @@ def _action(record: TurnRecord) -> ActionEntry:
         error_text=outcome.error.message if outcome.error else None,
         undoes=outcome.move.action == "remove",
     )
-
-
-def _candidate(move: Move) -> OracleEntry:
-    return OracleEntry(move.action, _arguments(move), undoes=move.action == "remove")
 
 
 def _arguments(move: Move) -> dict[str, Any]:

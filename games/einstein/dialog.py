@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from games.einstein.engine.puzzle import ActionMode, Modes, Player, Puzzle, parse_game_id
 from games.einstein.engine.table import RULES, STEP_LIMIT, Setting, bin_contents, items_of
-from games.einstein.measures import GameMetrics, game_metrics
+from games.einstein.measures import game_metrics
 from games.einstein.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from games.einstein.replay import Samples, Step
 from schemas.common.errors import BadInputError
@@ -114,8 +114,14 @@ def disagreements(dialog: Dialog, steps: Sequence[Step]) -> Iterator[Disagreemen
     """Yield every place where the file differs from its replay (the checks of section 12). Sound files give none."""
     for number, (entry, shown, step) in enumerate(zip(dialog.logged["dialog"], dialog.shown, steps, strict=True)):
         logged = {**entry, "items": shown.items, "bins": shown.bins, "history": shown.history}
-        yield from _differences(number, logged, _shown_again(dialog.puzzle, step, steps[:number]) | _entry_again(step))
-    yield from _differences(None, dialog.logged, _game_again(game_metrics(dialog.puzzle, dialog.modes, steps)))
+        yield from _differences(number, logged, _step_again(dialog.puzzle, step, steps[:number]))
+    found = game_metrics(dialog.puzzle, dialog.modes, steps)
+    names = ("num_objects", "step_count", "terminated", "truncated", "success")
+    again: dict[str, object] = {name: getattr(found, name) for name in names}
+    again |= {"num_obj": found.num_objects, "partial_success_rate": found.correct_objects}
+    verified = ("total_used_trials", "total_sum_err", "avg_used_trials", "avg_sum_err", "avg_corrected")
+    again |= {name: getattr(found, name) for name in verified if getattr(found, name) is not None}
+    yield from _differences(None, dialog.logged, again)
 
 
 def _differences(step: int | None, logged: Mapping[str, Any], recomputed: Mapping[str, object]) -> Iterator[Disagreement]:
@@ -125,36 +131,24 @@ def _differences(step: int | None, logged: Mapping[str, Any], recomputed: Mappin
             yield Disagreement(step, field, logged[field], value)
 
 
-def _shown_again(puzzle: Puzzle, step: Step, past: Sequence[Step]) -> dict[str, object]:
-    player = step.before.player
+def _step_again(puzzle: Puzzle, step: Step, past: Sequence[Step]) -> dict[str, object]:
+    player, choice = step.before.player, step.choice
     history = (HistoryEntry(old.before.player, old.answer.action, old.outcome.history_ok) for old in past)
-    return {
+    again: dict[str, object] = {
         "player": player,
         "items": tuple(item.text for item in items_of(puzzle, step.before, player)),
         "bins": bin_contents(step.before),
         "history": tuple(history_line(entry, player, clear=False) for entry in history),
-    }
-
-
-def _entry_again(step: Step) -> dict[str, object]:
-    if step.choice is None:
-        return {"step": step.number}
-    choice = step.choice
-    return {
         "step": step.number,
-        "used_trials": choice.used_trials,
-        "sum_err": choice.sum_err,
-        "actions_err": list(choice.costs),
-        "corrected": choice.corrected,
     }
-
-
-def _game_again(found: GameMetrics) -> dict[str, object]:
-    names = ("num_objects", "step_count", "terminated", "truncated", "success")
-    verified = ("total_used_trials", "total_sum_err", "avg_used_trials", "avg_sum_err", "avg_corrected")
-    again: dict[str, object] = {name: getattr(found, name) for name in names}
-    again |= {"num_obj": found.num_objects, "partial_success_rate": found.correct_objects}
-    return again | {name: getattr(found, name) for name in verified if getattr(found, name) is not None}
+    if choice is not None:
+        again |= {
+            "used_trials": choice.used_trials,
+            "sum_err": choice.sum_err,
+            "actions_err": list(choice.costs),
+            "corrected": choice.corrected,
+        }
+    return again
 
 
 # -- decoding ------------------------------------------------------------------------------------

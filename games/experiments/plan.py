@@ -456,9 +456,10 @@ def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> F
         games = scratch(Path(folder)).jobs
         for numbers in teams.values():
             chosen = random.Random(0).sample(numbers, min(_GAMES_A_TEAM, len(numbers)))
-            _add([games[number] for number in chosen], len(numbers) / len(chosen), experiment, found)
+            for job in (games[number] for number in chosen):
+                _add(job, len(numbers) / len(chosen), experiment, found)
+    terms = experiment.table.terms
     for name, expected in found.models.items():
-        terms = experiment.table.terms
         expected.most_tokens_out = expected.calls * terms.of(name).max_tokens
         price = price_of(terms.of(name), terms.prices)
         if price is not None:
@@ -467,16 +468,15 @@ def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> F
     return found
 
 
-def _add(games: Sequence[Job], weight: float, experiment: Experiment, found: Forecast) -> None:
-    for job in games:
-        counts: dict[str, Expected] = defaultdict(Expected)
-        turns = run_to_end(job.play(_players(job, experiment, counts)))
-        longer = (job.header.max_turns or turns) / max(turns, 1)
-        for name, counted in counts.items():
-            expected = found.models[name]
-            expected.calls += weight * counted.calls
-            expected.most_calls += weight * counted.calls * max(longer, 1.0)
-            expected.tokens_in += weight * counted.tokens_in
+def _add(job: Job, weight: float, experiment: Experiment, found: Forecast) -> None:
+    counts: dict[str, Expected] = defaultdict(Expected)
+    turns = run_to_end(job.play(_players(job, experiment, counts)))
+    longer = (job.header.max_turns or turns) / max(turns, 1)
+    for name, counted in counts.items():
+        expected = found.models[name]
+        expected.calls += weight * counted.calls
+        expected.most_calls += weight * counted.calls * max(longer, 1.0)
+        expected.tokens_in += weight * counted.tokens_in
 
 
 def _players(job: Job, experiment: Experiment, counts: dict[str, Expected]) -> Mapping[str, Player]:

@@ -138,7 +138,9 @@ class Scenes:
     def _stepped(self, world: World, actions: Iterable[str]) -> Outcome:
         before = frozenset(world.counters)
         done = world.step([next_move(world, agent, action) for agent, action in enumerate(actions)])
-        filled = {at: found.agent for found in done if found.text == PLACE for at in _put_by(world, found.agent, before)}
+        ahead = [neighbour(body.at, body.facing) for body in world.bodies]  # what is put down is put where an agent looks
+        filled = {ahead[found.agent]: found.agent for found in done if found.text == PLACE}
+        filled = {at: agent for at, agent in filled.items() if at in world.counters and at not in before}
         emptied = before - world.counters.keys()
         return Outcome(self._scene(world), done, filled, emptied, world.spoiled, world.delivered, world.score)
 
@@ -157,13 +159,6 @@ class Scenes:
 def scenes_of(layout: Layout, order: str, rules: Rules) -> Scenes:
     """The scenes of an order, as far as games have come to them."""
     return Scenes(layout, order, rules)
-
-
-def _put_by(world: World, agent: int, full: frozenset[Cell]) -> list[Cell]:
-    """The counter that an agent has just filled: the one it faces."""
-    body = world.bodies[agent]
-    ahead = neighbour(body.at, body.facing)
-    return [ahead] if ahead in world.counters and ahead not in full else []
 
 
 class ReplayedStep(NamedTuple):
@@ -218,7 +213,9 @@ def replay(
         verified = scene.verified(following[step] if following else ())
         outcome = scenes.outcome(scene, tuple(pair))
         delivered, score = delivered or outcome.delivered, score + outcome.earned
-        undoes = [found.text.endswith(", counter)") and _own(found.agent, outcome, placed_by) for found in outcome.done]
+        undoes = [
+            found.text.endswith(", counter)") and any(placed_by.get(at) == found.agent for at in outcome.emptied) for found in outcome.done
+        ]
         placed_by |= outcome.filled
         notices = [spoiled_notice(name, step + 1) for name in outcome.spoiled]
         after = outcome.scene
@@ -237,10 +234,6 @@ def replay(
             verified,
         )
         scene = after
-
-
-def _own(agent: int, outcome: Outcome, placed_by: dict[Cell, int]) -> bool:
-    return any(placed_by.get(at) == agent for at in outcome.emptied)
 
 
 _Refused: TypeAlias = tuple[int, str, str]
@@ -264,15 +257,10 @@ def turn_entry(
         at=at,
         state_before=result.before,
         state_after=result.after,
-        utterances=[*_thoughts(thoughts), *_utterances(entry)],
+        utterances=[*(_private(AGENTS[agent], text) for agent, text in thoughts), *_utterances(entry)],
         actions=[*map(_refusal, refused), *_done(entry, result)],
         goal_reached=entry["statistical_data"]["score"] > 0,
     )
-
-
-def _thoughts(thoughts: Sequence[tuple[int, str]]) -> Iterator[UtteranceEntry]:
-    for agent, text in thoughts:
-        yield UtteranceEntry(agent=AGENTS[agent], channel="private", audience=[AGENTS[agent]], text=text)
 
 
 def _utterances(entry: Mapping[str, Any]) -> Iterator[UtteranceEntry]:
@@ -280,13 +268,15 @@ def _utterances(entry: Mapping[str, Any]) -> Iterator[UtteranceEntry]:
         for message in messages:
             agent = AGENTS[message["agent"]]
             for part, text in message_parts(Fields(message["analysis"], message["plan"], message["say"])):
-                public = part == "say"
-                yield UtteranceEntry(
-                    agent=agent, channel="public" if public else "private", audience=list(AGENTS) if public else [agent], text=text
-                )
+                said = UtteranceEntry(agent=agent, channel="public", audience=list(AGENTS), text=text)
+                yield said if part == "say" else _private(agent, text)
     for name, lessons in zip(AGENTS, entry["content"]["reflection"], strict=True):
         for lesson in lessons:
-            yield UtteranceEntry(agent=name, channel="private", audience=[name], text=f"Rethink: {lesson}")
+            yield _private(name, f"Rethink: {lesson}")
+
+
+def _private(agent: str, text: str) -> UtteranceEntry:
+    return UtteranceEntry(agent=agent, channel="private", audience=[agent], text=text)
 
 
 def _refusal(refused: _Refused) -> ActionEntry:

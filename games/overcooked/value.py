@@ -294,32 +294,24 @@ class Plan(NamedTuple):
     tasks: tuple[Task, ...]
 
 
-class _Scene(NamedTuple):
-    """A kitchen between two steps."""
-
-    layout: Layout
-    state: State
-
-
 def plan_of(order: str, state: State, layout: Layout | None = None) -> Plan:
-    """What is left of an order in a kitchen between two steps."""
-    return _plan(order, orjson.dumps(_still(state)), layout)
+    """What is left of an order in a kitchen between two steps.
 
-
-def _still(state: State) -> State:
-    """What a kitchen has in it: positions of agents do not count, nor for how long something has been cooking."""
-    return {
+    Positions of agents do not count, nor for how long something has been cooking.
+    """
+    still = {
         "agents": [{"held": agent["held"]} for agent in state["agents"]],
         "utensils": {name: {**pot, "timer": min(1, pot["timer"])} for name, pot in state["utensils"].items()},
         "counters": state["counters"],
     }
+    return _plan(order, orjson.dumps(still), layout or kitchen())
 
 
 @lru_cache(maxsize=1024)
-def _plan(order: str, state_json: bytes, layout: Layout | None) -> Plan:
-    scene = _Scene(layout or kitchen(), orjson.loads(state_json))
-    left = left_of(order, scene.state, layout)
-    before, tails = _before(left), _tails(scene.layout, left)
+def _plan(order: str, state_json: bytes, layout: Layout) -> Plan:
+    state = orjson.loads(state_json)
+    left = left_of(order, state, layout)
+    before, tails = _before(left), _tails(layout, left)
     tasks: list[Task] = []
     earlier = set[str]()
     own = [[name for name, found in left.items() if found.unit.agent == agent] for agent in (0, 1)]
@@ -330,28 +322,24 @@ def _plan(order: str, state_json: bytes, layout: Layout | None) -> Plan:
             name=name,
             agent=found.unit.agent,
             needs=tuple(need for need in found.needs if left[need].unit.agent == found.unit.agent),
-            actions=_actions(scene, found, earlier),
+            actions=_actions(layout, state, found, earlier),
             idle=idle,
             first=found.actions[0],
-            work=duration(scene.layout, found.unit.agent, found.actions),
-            walk=nearest(scene.layout, found.unit.agent, tuple([left[other].actions[-1] for other in others]), found.actions[0]),
+            work=duration(layout, found.unit.agent, found.actions),
+            walk=nearest(layout, found.unit.agent, tuple([left[other].actions[-1] for other in others]), found.actions[0]),
             tail=tails[name],
         )
         tasks.append(task)
         earlier.add(name)
-    return Plan(scene.layout, tuple(tasks))
+    return Plan(layout, tuple(tasks))
 
 
-def _actions(scene: _Scene, found: Left, earlier: Collection[str]) -> tuple[Action, ...]:
-    unit = found.unit
-    waited_for = tuple([need for need in unit.after if need in earlier])
-    return _aimed(scene.layout, unit, found.actions, waited_for, tuple(_handed(scene.state, found.actions[0])))
-
-
-def _handed(state: State, action: str) -> Iterable[Cell]:
-    """The counters with what an action picks up there: only a unit's first takes from a counter."""
-    call = parse_call(action)
-    return on_counters(state, call.arguments[0]) if call and call.name == "pickup" and "counter" in call.arguments else ()
+def _actions(layout: Layout, state: State, found: Left, earlier: Collection[str]) -> tuple[Action, ...]:
+    waited_for = tuple([need for need in found.unit.after if need in earlier])
+    call = parse_call(found.actions[0])  # only a unit's first action takes from a counter
+    takes = call is not None and call.name == "pickup" and "counter" in call.arguments
+    handed = tuple(on_counters(state, call.arguments[0])) if takes and call else ()
+    return _aimed(layout, found.unit, found.actions, waited_for, handed)
 
 
 @lru_cache(maxsize=4096)  # a unit's actions are aimed alike in most kitchens in which it is left
@@ -508,18 +496,16 @@ def _ready(layout: Layout, state: State, action: Action, ends: Mapping[str, _End
 # -- one agent's work ---------------------------------------------------------------------------------
 
 
-def _jobs(plan: Plan, ends: Mapping[str, _End], standing: Stand, agent: int) -> list[_Job]:
+def _jobs(plan: Plan, ends: Mapping[str, _End], standing: Stand, agent: int) -> Iterator[_Job]:
     """An agent's units; to each belongs the shortest walk to it from any other of them or, for the first, from where the agent is."""
-    return [_job(plan.layout, task, ends[task.name], standing) for task in plan.tasks if task.agent == agent]
+    for task in plan.tasks:
+        if task.agent == agent:
+            coming = approach(plan.layout, agent, standing, task.first)
+            walk = coming if task.walk is None else min(coming, task.walk)
+            yield _Job(max(0, ends[task.name].first - task.work - walk), task.work + walk, task.tail)
 
 
-def _job(layout: Layout, task: Task, end: _End, standing: Stand) -> _Job:
-    coming = approach(layout, task.agent, standing, task.first)
-    walk = coming if task.walk is None else min(coming, task.walk)
-    return _Job(max(0, end.first - task.work - walk), task.work + walk, task.tail)
-
-
-def _one_after_the_other(jobs: list[_Job]) -> int:
+def _one_after_the_other(jobs: Iterable[_Job]) -> int:
     """The end of Jackson's preemptive schedule, tails included."""
     coming = sorted(jobs)
     open_jobs: list[list[int]] = []

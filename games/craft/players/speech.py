@@ -1,8 +1,6 @@
-"""Puts plans and moves into words, in the speaker's own frame: left, middle, right; bottom, middle, top.
+"""Puts plans and moves into words (templates of `wording.yaml`), in the speaker's own frame: left, middle, right; bottom, middle, top.
 
-What can go wrong between a builder's intention and its line: misreadings of the move, and broken lines.
-
-Expands templates: symbols with alternatives, as data.
+Slips are what can go wrong between a builder's intention and its line: misreadings of the move, and broken lines.
 """
 
 from __future__ import annotations
@@ -12,16 +10,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
-import yaml
 from msgspec.structs import replace
 
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, NEIGHBORS, SEEN_BY, WALLS, Board, Cell, Director, is_large
 from games.craft.engine.rules import Move
 from games.craft.players.sight import Instruction, OutputFault, Plan, Sight
 from games.craft.text.replies import FAILED_CALL_MESSAGE, DirectorAnswer, director_text
+from schemas.common.packages import packaged_yaml
 
 _NAME: Final = re.compile(r"\{([\w.]+)\}")
 _BLANKS: Final = re.compile(r"\s+")
@@ -60,8 +57,7 @@ class Grammar:
 @cache
 def wording() -> Grammar:
     """Give the players' own wording."""
-    text = resources.files(__package__).joinpath("wording.yaml").read_text(encoding="utf-8")
-    return Grammar(yaml.safe_load(text))
+    return Grammar(packaged_yaml(__package__, "wording.yaml"))
 
 
 _UNKNOWN_CELL: Final = "that spot"

@@ -100,11 +100,15 @@ class TurnFacts:
 
     def target_block(self, cell: Cell, layer: int) -> str | None:
         """Give the block that belongs there; None if none does."""
-        return _at(self.target, cell, layer)
+        return self._at(self.target, cell, layer)
 
     def block(self, cell: Cell, layer: int) -> str | None:
         """Give the block there; None if there is none."""
-        return _at(self.board, cell, layer)
+        return self._at(self.board, cell, layer)
+
+    def _at(self, board: Board, cell: Cell, layer: int) -> str | None:
+        stack = board.stacks[CELL_INDEX[cell]]
+        return stack[layer] if 0 <= layer < len(stack) else None
 
     def is_right(self, cell: Cell, layer: int) -> bool:
         """Whether the block that belongs there is there."""
@@ -124,11 +128,6 @@ class TurnFacts:
         """Tell whether the target has a large block there that looks small on this wall."""
         shown = self.shown(director, cell, layer) if cell in WALLS[director] else None
         return shown is not None and shown.size == 1 and is_large(self.target_block(cell, layer) or "")
-
-
-def _at(board: Board, cell: Cell, layer: int) -> str | None:
-    stack = board.stacks[CELL_INDEX[cell]]
-    return stack[layer] if 0 <= layer < len(stack) else None
 
 
 def _entry(board: Board, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
@@ -156,7 +155,8 @@ def _asks_nothing_settled(facts: TurnFacts, voice: Voice) -> Answer:
     if request is None or not request.cells or request.layer is None:
         return None
     asked = [other for other in facts.earlier if _touches(other.plan.thought, request) or _touches(other.plan.request, request)]
-    acted = [done for done in facts.done if done.accepted and done.move.action == request.verb and _at_place(done.move, request)]
+    acted = [done for done in facts.done if done.accepted and done.move.action == request.verb]
+    acted = [done for done in acted if done.move.covered() & request.cells and done.move.layer == request.layer]
     if not asked and not acted:
         return "Yes", "engine"
     if request.verb == "remove" or not acted:
@@ -248,10 +248,6 @@ def _touches(earlier: Instruction | None, request: Instruction) -> bool:
     if earlier is None or earlier.verb != request.verb or not earlier.cells & request.cells:
         return False
     return request.verb == "remove" or earlier.layer is None or earlier.layer == request.layer
-
-
-def _at_place(move: Move, request: Instruction) -> bool:
-    return bool(move.covered() & request.cells) and move.layer == request.layer
 
 
 MIND_MODELING: Final[dict[str, Callable[[TurnFacts, Voice], Answer]]] = {

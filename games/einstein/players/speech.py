@@ -23,12 +23,11 @@ def thoughts(intent: Intent, rng: random.Random) -> str:
     """Say what is claimed of objects, then why the action is taken."""
     if intent.thought is not None:
         return intent.thought
-    return " ".join((*(_claim(claim, rng) for claim in intent.claims), rng.choice(_wording()[intent.reason])))
-
-
-def _claim(claim: StatedThought, rng: random.Random) -> str:
-    symbol = "unknown" if claim.goal is None else "goal"
-    return rng.choice(_wording()[symbol]).format(block=f"block{claim.block}", bin=spoken(claim.goal))
+    wording, said = _texts("wording.yaml"), []
+    for claim in intent.claims:
+        form = rng.choice(wording["unknown" if claim.goal is None else "goal"])
+        said.append(form.format(block=f"block{claim.block}", bin=spoken(claim.goal)))
+    return " ".join((*said, rng.choice(wording[intent.reason])))
 
 
 def spoken(name: Bin | None) -> str:
@@ -37,8 +36,8 @@ def spoken(name: Bin | None) -> str:
 
 
 @cache
-def _wording() -> dict[str, list[str]]:
-    texts: dict[str, list[str]] = packaged_yaml(__package__, "wording.yaml")
+def _texts(name: str) -> dict[str, list[str]]:
+    texts: dict[str, list[str]] = packaged_yaml(__package__, name)
     return texts
 
 
@@ -118,11 +117,5 @@ def _item(item: Item) -> str:
 
 
 def _say(symbol: str, rng: random.Random, **slots: str) -> str:
-    text = rng.choice(_reasons()[symbol]).format(**slots)
+    text = rng.choice(_texts("traces.yaml")[symbol]).format(**slots)
     return text if text.startswith("block") else text[0].upper() + text[1:]
-
-
-@cache
-def _reasons() -> dict[str, list[str]]:
-    texts: dict[str, list[str]] = packaged_yaml(__package__, "traces.yaml")
-    return texts

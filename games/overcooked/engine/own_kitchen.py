@@ -82,7 +82,10 @@ def check_recipes(utensils: Mapping[str, Mapping[str, Any]], capacity: int) -> l
     for name, entry in utensils.items():
         _refuse(entry["operation"] in _VERBS, f"utensil {name}: operation {entry['operation']} is an action already: call it otherwise")
         for product, items in entry["makes"].items():
-            _check_recipe(name, product, items, capacity, made_in=makes[product][0])
+            other = makes[product][0]
+            _refuse(other != name, f"{product} is made in {name} and in {other}: in one of them only, or give the two products two names")
+            _refuse(not items, f"{product}: it is made of nothing: name its items")
+            _refuse(len(items) > capacity, f"{product}: {len(items)} items do not go into {name}: utensil_capacity is {capacity}")
     raw = dict.fromkeys(item for _, items in makes.values() for item in items if item not in makes)
     for name in (*utensils, *makes, *raw, *(entry["operation"] for entry in utensils.values())):
         part = next((word for word in _READ_OTHERWISE if word in name), None)
@@ -92,12 +95,6 @@ def check_recipes(utensils: Mapping[str, Mapping[str, Any]], capacity: int) -> l
     for product in makes:
         _check_depth(product, makes)
     return list(raw)
-
-
-def _check_recipe(utensil: str, product: str, items: Sequence[str], capacity: int, *, made_in: str) -> None:
-    _refuse(made_in != utensil, f"{product} is made in {utensil} and in {made_in}: in one of them only, or give the two products two names")
-    _refuse(not items, f"{product}: it is made of nothing: name its items")
-    _refuse(len(items) > capacity, f"{product}: {len(items)} items do not go into {utensil}: utensil_capacity is {capacity}")
 
 
 def _check_depth(product: str, makes: Mapping[str, tuple[str, Sequence[str]]], within: tuple[str, ...] = ()) -> None:
@@ -288,20 +285,16 @@ def _made(text: bytes) -> Layout:
         "ingredients": ingredients,
         "needs_dish": {name: order.get("dish", False) for name, order in orders.items()},
     }
+    usual_levels = {name: tasks()[name].level for name in usual_orders}  # of orders that are made as in the published kitchen
     layout = layout_of(
         data,
         name=source["name"],
         source=source,
         time_limits={name: order["time_limit"] for name, order in orders.items() if "time_limit" in order},
-        levels={name: level for name, order in orders.items() if (level := order.get("level", _usual_level(name, usual_orders)))},
+        levels={name: level for name, order in orders.items() if (level := order.get("level", usual_levels.get(name)))},
     )
     check_reach(layout)
     return layout
-
-
-def _usual_level(order: str, usual_orders: Mapping[str, Any]) -> int | None:
-    """Of an order that is made as in the published kitchen."""
-    return tasks()[order].level if order in usual_orders else None
 
 
 def _explained(error: ValidationError) -> str:
