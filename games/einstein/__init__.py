@@ -20,5 +20,6 @@ From facts to play:
 ``setup``        games of models, scripts and people
 ``experiment``   what a file of an experiment can ask for, and what people are offered to write
 ``continuation`` logged games with a changed move
+``probes``       questions about states, with the answers of the rules
 ================ ==========================================================================
 """
