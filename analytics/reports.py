@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.query import condition, filtered, query
 from analytics.report_columns import report_columns
@@ -108,6 +108,18 @@ _TABLES: dict[str, tuple[str, str]] = {
 """Name -> (table, order)."""
 
 
+_FAMILIES: Final = """
+SELECT DISTINCT task, family
+FROM compared_games
+INNER JOIN (SELECT episode_id, ({})::VARCHAR AS family FROM episodes) USING (episode_id)
+"""
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Keys of `OPTIONS` that a report takes."""
+    return COMPUTED[name].options if name in COMPUTED else ("families",) if name == "leaderboard" else ()
+
+
 @cache
 def _views() -> dict[str, tuple[str, str]]:
     """Name -> (view, order)."""
@@ -154,8 +166,8 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         UsageError: there is no such report, it takes no such option, or the condition is not one on its columns.
     """
     for option in options:
-        if option not in (COMPUTED[name].options if name in COMPUTED else ()):
-            takers = [other for other, computed in COMPUTED.items() if option in computed.options]
+        if option not in options_of(name):
+            takers = [other for other in report_names() if option in options_of(other)]
             raise UsageError(f"--{option.replace('_', '-')} is for the report {', '.join(takers) or '(none)'}: leave it out")
     if (benchmark := options.get("benchmark")) is not None:
         known = query(store, "SELECT DISTINCT benchmark FROM episodes ORDER BY ALL")["benchmark"].to_list()
@@ -170,7 +182,12 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     source, order = _views()[name]
     if where == "true":
         where = _USUAL.get(name, where)
-    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}, COLUMNS(*)"), name)
+    of_tasks = {}
+    if "families" in options:
+        found = query(store, _FAMILIES.format(condition(options["families"])))
+        of_tasks = {"tasks": found["task"].to_list(), "families": found["family"].to_list()}
+        source = "leaderboard_by(families := map($tasks, $families))"
+    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
 
 
 def all_reports(store: Store, **options: Any) -> dict[str, pl.DataFrame]:

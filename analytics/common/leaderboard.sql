@@ -2,7 +2,7 @@
 -- One row is (benchmark, condition, model, team, team_name, max_turns). Tasks are what is sampled: intervals are over them, so that playing one
 -- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
 -- once (compared_games).
--- Parameters: levels: list of the tiers that count, null for all.
+-- Parameters: levels: list of the tiers that count, null for all; families: map of tasks to their families, which count in their place.
 --   max_turns  turns  turn limit; null if the logs do not record it
 --   games  count  games, those that could not be set up included
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
@@ -12,7 +12,7 @@
 --   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)
 --   followed_action_position_layer  count  CRAFT: turns among them with a candidate of the same action, position and layer, whatever the
 --     block: what published logs call followed; null elsewhere
-create or replace macro leaderboard_by(levels := null) as table
+create or replace macro leaderboard_by(levels := null, families := map([]::varchar[], []::varchar[])) as table
 with ceilings as (
     select episode_id, value as ceiling_share
     from episode_metrics
@@ -68,7 +68,7 @@ played as (
 
 -- of a row with a single task what varies is the game
 clustered as (
-    select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else task end as cluster
+    select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else coalesce(families[task], task) end as cluster
     from played
     where episode_id is not null
     window row_of_board as (partition by benchmark, condition, model, team, team_name, max_turns)

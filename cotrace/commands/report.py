@@ -23,10 +23,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _report_options(command: F) -> F:
     """Those that the computed reports take, each with their names in its help."""
-    from analytics.reports import COMPUTED, OPTIONS
+    from analytics.reports import OPTIONS, options_of, report_names
 
     for name, option in reversed(OPTIONS.items()):
-        takers = ", ".join(report for report, computed in COMPUTED.items() if name in computed.options)
+        takers = ", ".join(report for report in report_names() if name in options_of(report))
         bounds = {"min": option.low, "max": option.high}
         kinds: dict[type, Callable[[], click.ParamType[Any]]] = {
             str: lambda: click.STRING,

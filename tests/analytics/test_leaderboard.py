@@ -12,9 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from analytics.query import query
+from analytics.reports import report
+from schemas.common.errors import UsageError
 from schemas.records import Agent
 from schemas.store import batches
-from tests.analytics.little_games import Game, store_with
+from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.view_files import VIEW_OF
 from tests.masters import published_store
 
@@ -181,3 +183,17 @@ def test_intervals_of_scores_hold_the_truth(macros: duckdb.DuckDBPyConnection, s
     ends = f"clustered_low(k, {n}, {tasks}, kk, kn, {nn}) and clustered_high(k, {n}, {tasks}, kk, kn, {nn})"
     ((held,),) = macros.execute(f"select avg(({truth} between {ends})::int) from sums").fetchall()
     assert 0.93 <= held <= 0.995
+
+
+def test_tasks_of_a_family_count_once(tmp_path: Path) -> None:
+    """Twenty tasks of four families that are alike inside: the interval is over four, and other reports refuse the option by name."""
+    steps = [Step('"1"')]
+    games = [Game(steps, name=f"g{task:02}", task=f"f{task % 4}_{task}", score=0.2 + 0.15 * (task % 4)) for task in range(20)]
+    store = store_with(tmp_path, games)
+    (alone,) = report(store, "leaderboard").to_dicts()
+    (row,) = report(store, "leaderboard", families="split_part(task_id, '_', 1)").to_dicts()
+    assert (alone["tasks"], row["tasks"], row["n"]) == (20, 4, 20)
+    assert row["score_mean"] == alone["score_mean"]
+    assert row["score_high"] - row["score_low"] > 2 * (alone["score_high"] - alone["score_low"])
+    with pytest.raises(UsageError, match="--families is for the report leaderboard, compare"):
+        report(store, "overview", families="task_id")
