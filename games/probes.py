@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from schemas.common.errors import UsageError
 from schemas.families import modules
@@ -73,37 +73,30 @@ class Scenario(NamedTuple):
     """Kind -> question; of a family all scenarios have the same kinds."""
 
 
-class ProbedGame(Protocol):
-    """A module of this form, `games.<family>.probes`, asks about a family's states."""
+def probed_game(family: str) -> Any:
+    """The family's module `games.<family>.probes`; it has one of two functions.
 
-    scenario: Callable[[Scene, random.Random], Scenario | None]
-    """The questions about a state; None where one of them would have no right or no wrong option."""
-
-    fixed: Callable[[random.Random], Iterable[Scenario]]
-    """Scenarios that need no logged games; most families leave it out."""
-
-
-def probed_game(family: str) -> ProbedGame:
-    """The family's module.
+    `scenario(scene, rng)`: the questions about a state; None where there are none. `fixed()`: scenarios that need no logged games.
 
     Raises:
         UsageError: no questions can be made about its states.
     """
-    found: dict[str, Any] = dict(modules("games", "probes"))
+    found = dict(modules("games", "probes"))
     if family not in found:
         raise UsageError(f"no questions are known about states of {family}: possible for {', '.join(found)}")
-    game: ProbedGame = found[family]
-    return game
+    return found[family]
 
 
 def scenarios(family: str, scenes: Iterable[Scene], states: int, seed: int) -> list[Scenario]:
-    """Questions about so many states, and the family's fixed ones.
+    """Questions about so many states, or the family's fixed ones.
 
     Raises:
         UsageError: the family has none.
     """
     game = probed_game(family)
-    found = list(game.fixed(random.Random(f"probes:{family}:{seed}"))) if hasattr(game, "fixed") else []
+    if hasattr(game, "fixed"):
+        return list(game.fixed())
+    found: list[Scenario] = []
     for place, scene in enumerate(scenes):
         if states <= 0:
             break

@@ -6,7 +6,7 @@ Every label here is given by rule. `assumes_shared_view` needs a judge (judges/a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -81,28 +81,30 @@ def labels_of(history: Sequence[DoneTurn], puzzle: Puzzle) -> list[FoundLabel]:
         history: turns of both agents in the order of play, the one in question last.
         puzzle: the puzzle they play.
     """
-    return [FoundLabel(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
+    now = history[-1]
+    own, heard = _of(history, now.agent), _of(history[:-1], other(now.agent))
+    faults = [move.fault for move in now.moves if move.fault is not None]
+    idle = [move.position for move in now.moves if move.fault is None and not move.changed]
+    repeats = own[:-1] and _bare(now.message) == _bare(own[-2].message)
+    evidence: dict[Label, str | None] = {
+        "no_json": None if now.parse_ok else "no JSON object with message or actions",
+        "invalid_action": f"actions refused: {', '.join(faults)}" if faults else None,
+        "repeated_message": f"the same as in turn {own[-2].turn}" if repeats else None,
+        "ignored_partner": _ignored_partner(now, heard, puzzle),
+        "overcorrection": _overcorrection(now, heard, puzzle),
+        "wasted_write": f"writes what stood there already at {', '.join(map(str, idle))}" if idle else None,
+        "correction_spiral": _correction_spiral(own[-_SPIRAL_TURNS:], puzzle),
+        "out_of_knowledge_claim": _out_of_knowledge_claim(now, heard, puzzle),
+        "wrong_statement": _wrong_statement(now, puzzle),
+        "sufficient_message": _sufficient_message(now, puzzle),
+    }
+    return [FoundLabel(label, found) for label, found in evidence.items() if found is not None]
 
 
-def _invalid_action(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
-    faults = [move.fault for move in history[-1].moves if move.fault is not None]
-    return f"actions refused: {', '.join(faults)}" if faults else None
-
-
-def _repeated_message(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
-    now, earlier = history[-1], _of(history[:-1], history[-1].agent)
-    if not earlier or _bare(now.message) != _bare(earlier[-1].message):
+def _ignored_partner(now: DoneTurn, heard: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
+    if not heard or heard[-1].facts(puzzle.spoken).unread:  # it may take back what it states
         return None
-    return f"the same as in turn {earlier[-1].turn}"
-
-
-def _ignored_partner(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    now, messages = history[-1], _of(history[:-1], other(history[-1].agent))
-    if not messages:
-        return None
-    facts = messages[-1].facts(puzzle.vocabulary)
-    if messages[-1].facts(puzzle.spoken).unread:  # it may take back what it states
-        return None
+    facts = heard[-1].facts(puzzle.vocabulary)
     stated = _contradicted_order if now.agent == "B" else _contradicted_colors
     ignored = stated(facts, now.before, puzzle) & stated(facts, now.after, puzzle)
     return f"was told, and it is true: {', '.join(sorted(ignored))}" if ignored else None
@@ -119,10 +121,9 @@ def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzz
     return {f"{shape} is {color}" for shape, color in true if any(entry.shape == shape and entry.color != color for entry in hypothesis)}
 
 
-def _overcorrection(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
+def _overcorrection(now: DoneTurn, heard: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     """What the partner's latest message stated, or may have, is not the writer's fault: the message is wrong (`wrong_statement`)."""
-    now, messages = history[-1], _of(history[:-1], other(history[-1].agent))
-    facts = messages[-1].facts(puzzle.spoken) if messages else Facts()
+    facts = heard[-1].facts(puzzle.spoken) if heard else Facts()
     if facts.unread:
         return None
     positions = sorted(place for place in taken_back(now) if not _is_stated(facts, place, now.after[place - 1], now.agent))
@@ -151,9 +152,8 @@ def contradicts(facts: Facts, position: int, puzzle: Puzzle, speaker: Agent) -> 
     return any(is_here != is_its_color for is_here, is_its_color in named)
 
 
-def _wrong_statement(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
+def _wrong_statement(now: DoneTurn, puzzle: Puzzle) -> str | None:
     """Only of a message that was understood whole: another clause may take a statement back."""
-    now = history[-1]
     facts = now.facts(puzzle.spoken)
     if facts.unread:
         return None
@@ -165,26 +165,18 @@ def _wrong_statement(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     return f"stated against its own clues: {', '.join(wrong)}" if wrong else None
 
 
-def _wasted_write(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
-    idle = [move.position for move in history[-1].moves if move.fault is None and not move.changed]
-    return f"writes what stood there already at {', '.join(map(str, idle))}" if idle else None
-
-
-def _correction_spiral(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    now = history[-1]
-    recent = _of(history, now.agent)[-_SPIRAL_TURNS:]
+def _correction_spiral(recent: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
+    """The agent's latest turns, this one last."""
     changes = [move.position for turn in recent for move in turn.moves if move.changed]
-    again = [place for place in wrong_positions(now.after, puzzle.truth) if changes.count(place) >= _SPIRAL_CHANGES]
+    again = [place for place in wrong_positions(recent[-1].after, puzzle.truth) if changes.count(place) >= _SPIRAL_CHANGES]
     counted = (f"{place} ({changes.count(place)} changes)" for place in again)
     return f"changed again and again and still wrong: {', '.join(counted)}" if again else None
 
 
-def _out_of_knowledge_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    now = history[-1]
+def _out_of_knowledge_claim(now: DoneTurn, heard: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     # A does not know which colors are in play, so one that is not in play is a claim too.
     words = puzzle.vocabulary._replace(colors=puzzle.vocabulary.colors.union(COLORS))
     facts = now.facts(words)
-    heard = _of(history[:-1], other(now.agent))
     if now.agent == "A":
         known = {color for turn in heard for color in color_words(turn.message, words)}
         news = {color for _, color in (*facts.colors, *facts.places)} - known
@@ -202,27 +194,12 @@ def _out_of_knowledge_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> str 
     return f"an order that A has not told: {', '.join(f'{place} {shape}' for place, shape in claims)}" if claims else None
 
 
-def _sufficient_message(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    now = history[-1]
+def _sufficient_message(now: DoneTurn, puzzle: Puzzle) -> str | None:
     facts = now.facts(puzzle.vocabulary)
     if now.agent == "A":
         right = {(place, entry.shape) for place, entry in enumerate(puzzle.truth, start=1)}
         return "gives the right shape of every position" if right <= facts.order else None
     return "gives the right color of every shape" if {(e.shape, e.color) for e in puzzle.truth} <= facts.colors else None
-
-
-_RULES: Final[dict[Label, Callable[[Sequence[DoneTurn], Puzzle], str | None]]] = {
-    "no_json": lambda history, _: None if history[-1].parse_ok else "no JSON object with message or actions",
-    "invalid_action": _invalid_action,
-    "repeated_message": _repeated_message,
-    "ignored_partner": _ignored_partner,
-    "overcorrection": _overcorrection,
-    "wasted_write": _wasted_write,
-    "correction_spiral": _correction_spiral,
-    "out_of_knowledge_claim": _out_of_knowledge_claim,
-    "wrong_statement": _wrong_statement,
-    "sufficient_message": _sufficient_message,
-}
 
 
 def _of(history: Sequence[DoneTurn], agent: Agent) -> list[DoneTurn]:

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from games.einstein.engine.actions import Action, Answer, Ask, Move, Pass, Share, parse_answer
 from games.einstein.engine.puzzle import ALLOWED, DESTINATIONS, REACH
 from games.einstein.engine.table import Outcome, Setting, Table, advance, expected, options, start_table
-from games.einstein.labels import Situation, categories, extensions
+from games.einstein.labels import Situation, labels_of
 from schemas.common.errors import BadInputError, UsageError
 
 Verifier = Literal["affordance", "communication", "reasoning"]
@@ -182,7 +182,7 @@ class Recorder:
         before, action = self.table, answer.action
         outcome = advance(self.setting, before, action)
         situation = Situation(self.setting, before, action, outcome, self._stuck[before.player])
-        step = Step(len(self.steps), before, answer, outcome, categories(situation), extensions(situation), choice)
+        step = Step(len(self.steps), before, answer, outcome, *labels_of(situation), choice)
         if isinstance(action, Move) and not outcome.state_changed:
             self._stuck[before.player] |= {(action.block, action.target)}
         self.steps.append(step)

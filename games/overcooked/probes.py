@@ -8,7 +8,6 @@ options are the five actions.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -19,7 +18,7 @@ from games.overcooked.engine.tasks import recipe_text, tasks
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, World, start_world
 from games.overcooked.text.prompts import Remembered, observation
-from games.probes import Probe, Scenario, Scene
+from games.probes import Probe, Scenario
 
 _ASSISTANT: Final = 1
 _LEVEL: Final = 3
@@ -32,11 +31,7 @@ _RULES: Final = (
 )
 
 
-def scenario(_: Scene, __: random.Random) -> None:
-    """None: the experiments have states of their own."""
-
-
-def fixed(_: random.Random) -> Iterator[Scenario]:
+def fixed() -> Iterator[Scenario]:
     """75 scenarios: three experiments, five actions, five orders."""
     for experiment in EXPERIMENTS:
         for k in range(1, _ACTIONS + 1):

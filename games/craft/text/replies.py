@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -173,8 +173,7 @@ class DirectorAnswer:
 
 def parse_director(raw: str) -> DirectorAnswer:
     """Read a raw answer."""
-    answers = (reader(raw) for reader in _READERS)
-    return next((answer for answer in answers if answer is not None), DirectorAnswer(NO_THINKING, NO_MESSAGE))
+    return next(_director_answers(raw), DirectorAnswer(NO_THINKING, NO_MESSAGE))
 
 
 def director_text(thinking: str, message: str) -> str:
@@ -182,56 +181,26 @@ def director_text(thinking: str, message: str) -> str:
     return f"<think>\n{thinking}\n</think>\n\n<message>\n{message}\n</message>"
 
 
-def _well_formed(raw: str) -> DirectorAnswer | None:
-    think, message = _THINK.search(raw), _DIRECTOR_MESSAGE.search(raw)
-    return DirectorAnswer(think[1].strip(), message[1].strip()) if think and message else None
-
-
-def _text_after_thinking(raw: str) -> DirectorAnswer | None:
-    think = _THINK.search(raw)
-    if think is None or _DIRECTOR_MESSAGE.search(raw):
-        return None
-    rest = raw[think.end() :].strip()
-    return DirectorAnswer(think[1].strip(), _DIRECTOR_MESSAGE_TAG.sub("", rest).strip()) if rest else None
-
-
-def _message_never_closed(raw: str) -> DirectorAnswer | None:
-    think, message = _THINK.search(raw), _OPEN_MESSAGE.search(raw)
-    if message is None or _DIRECTOR_MESSAGE.search(raw):
-        return None
-    return DirectorAnswer(think[1].strip() if think else NO_THINKING, message[1].strip())
-
-
-def _thinking_never_closed(raw: str) -> DirectorAnswer | None:
-    """The message retains its closing tag here, as in the logs."""
-    think, message = _OPEN_THINK.search(raw), _OPEN_MESSAGE.search(raw)
-    if message is None or not message[1].strip():
-        return None
-    return DirectorAnswer(think[1].strip() if think else NO_THINKING, message[1].strip())
-
-
-def _thinking_only(raw: str) -> DirectorAnswer | None:
-    if not _THINK_TAG.search(raw) or "</think>" in raw.lower():
-        return None
-    thinking = _THINK_TAG.sub("", raw).strip()
-    lines = [line.strip() for line in thinking.split("\n") if len(line.split()) >= _SHORTEST_INSTRUCTION]
-    return DirectorAnswer(thinking, _CUT_TAG.sub("", lines[-1] if lines else NO_MESSAGE).strip())
-
-
-def _plain_text(raw: str) -> DirectorAnswer | None:
+def _director_answers(raw: str) -> Iterator[DirectorAnswer]:
+    """By each of the released parser's readers that can read the answer, in the order in which it tries them."""
+    think, message, opened = _THINK.search(raw), _DIRECTOR_MESSAGE.search(raw), _OPEN_MESSAGE.search(raw)
+    thinking = think[1].strip() if think else NO_THINKING
+    if think and message:
+        yield DirectorAnswer(thinking, message[1].strip())
+    if think and not message and (rest := raw[think.end() :].strip()):
+        yield DirectorAnswer(thinking, _DIRECTOR_MESSAGE_TAG.sub("", rest).strip())
+    if opened and not message:
+        yield DirectorAnswer(thinking, opened[1].strip())
+    if opened and opened[1].strip():  # the message retains its closing tag here, as in the logs
+        unclosed = _OPEN_THINK.search(raw)
+        yield DirectorAnswer(unclosed[1].strip() if unclosed else NO_THINKING, opened[1].strip())
+    if _THINK_TAG.search(raw) and "</think>" not in raw.lower():
+        thinking = _THINK_TAG.sub("", raw).strip()
+        lines = [line.strip() for line in thinking.split("\n") if len(line.split()) >= _SHORTEST_INSTRUCTION]
+        yield DirectorAnswer(thinking, _CUT_TAG.sub("", lines[-1] if lines else NO_MESSAGE).strip())
     paragraphs = (paragraph.strip() for paragraph in _BRACKETED.sub("", raw).strip().split("\n\n"))
-    text = "\n\n".join(dict.fromkeys(filter(None, paragraphs)))
-    return DirectorAnswer(NO_THINKING, text) if text else None
-
-
-_READERS: Final[tuple[Callable[[str], DirectorAnswer | None], ...]] = (
-    _well_formed,
-    _text_after_thinking,
-    _message_never_closed,
-    _thinking_never_closed,
-    _thinking_only,
-    _plain_text,
-)
+    if text := "\n\n".join(dict.fromkeys(filter(None, paragraphs))):
+        yield DirectorAnswer(NO_THINKING, text)
 
 
 _TAGS: Final = r"(?:think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad)"
