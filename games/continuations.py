@@ -149,6 +149,11 @@ class Change:
     """
 
     @property
+    def last(self) -> int | None:
+        """The last turn that is played; None: the game goes to its end."""
+        return None if self.turns is None else self.turn + self.turns - 1
+
+    @property
     def words(self) -> str:
         """The changes in words."""
         if self.step is not None:
@@ -330,7 +335,8 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
     )
     if plan.cast:
         return _cast_job(plan, header, taken, path)
-    return Job(path, header, taken, partial(_course, plan._replace(header=header)), partial(_players_of, plan))
+    begin = partial(plan.game.course, header, plan.turns)
+    return Job(path, header, taken, partial(_stopped, begin, change.last), partial(_players_of, plan))
 
 
 def _check_scripts(plan: _Plan, taken: Mapping[str, str], takeover: Takeover) -> None:
@@ -348,22 +354,12 @@ def _cast_job(plan: _Plan, header: Header, taken: Mapping[str, str], path: Path)
     players |= {agent: fixed_in(players[agent], change.turn, instead) for agent, instead in change.scripts.items()}
     seed = f"{change.turn}:{path.stem}" if change.step is not None or change.repeats > 1 else None
     takeover = Takeover(change.turn, change.step or 0, seed, plan.before)
-    last = None if change.turns is None else change.turn + change.turns - 1
-    return Job(path, header, taken, partial(_cast_course, plan.header, players, takeover, last), alone=True)
-
-
-def _cast_course(header: Header, players: Mapping[str, str], takeover: Takeover, last: int | None) -> Course:
-    course = continued_game(header.benchmark).scripted(header, players, takeover)
-    return course if last is None else _stopped(course, last)
+    begin = partial(plan.game.scripted, plan.header, players, takeover)
+    return Job(path, header, taken, partial(_stopped, begin, change.last), alone=True)
 
 
 def _joined(taken: Mapping[str, str], agents: Sequence[str]) -> str:
     return "+".join(dict.fromkeys(taken[agent] for agent in agents))
-
-
-def _course(plan: _Plan) -> Course:
-    course = plan.game.course(plan.header, plan.turns)
-    return course if plan.change.turns is None else _stopped(course, plan.change.turn + plan.change.turns - 1)
 
 
 def _players_of(plan: _Plan, players: Mapping[str, Player]) -> Mapping[str, Player]:
@@ -371,8 +367,11 @@ def _players_of(plan: _Plan, players: Mapping[str, Player]) -> Mapping[str, Play
     return {agent: _TapedPlayer(agent, player, tape) for agent, player in players.items()}
 
 
-def _stopped(course: Course, last: int) -> Course:
+def _stopped(begin: Callable[[], Course], last: int | None) -> Course:
     """The course up to that turn."""
+    course = begin()
+    if last is None:
+        return (yield from course)
     try:
         step: Step = next(course)
         while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,7 +14,7 @@ from games.asympuzl.game import PuzzleView as Seen
 from games.asympuzl.players import PERSONAS, PersonaPlayer, script_answer
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, generate, wrong_positions
 from games.asympuzl.record import Answered, entries_json, turn_entry
-from games.players.course import Course, Reply, Step, Takeover, ask, played_by
+from games.players.course import Course, Takeover, ask, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START, evaluated, team_name
 from schemas.common.errors import BadInputError
@@ -163,7 +163,7 @@ def _pair_course(game: Game, count: Tokenizer, started_at: datetime) -> Course:
         turn, before = game.turn, game.state().hypotheses
         answers = []
         for agent in AGENTS:
-            reply = yield from ask(_observation(game.observe(agent)))
+            reply = yield from ask(_observation(agent, ROLES[agent], turn, game.observe(agent)))
             answers.append(Answered(game.act(agent, reply.text), reply.reasoning, AGENTS, touched[agent]))
         for answer in answers:
             touched[answer.made.agent] |= _changed(answer.made)
@@ -177,11 +177,11 @@ def _changed(made: AgentTurn) -> frozenset[int]:
     return frozenset(applied.request.replace for applied in made.applied if applied.changed and applied.request.replace is not None)
 
 
-def _observation(seen: Seen) -> Observation:
+def _observation(agent: str, role: str, turn: int, seen: Seen | SoloObservation) -> Observation:
     return Observation(
-        agent=seen.agent,
-        role=ROLES[seen.agent],
-        turn=seen.turn,
+        agent=agent,
+        role=role,
+        turn=turn,
         messages=[{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}],
         data=seen,
         reads=answer_reading,
@@ -189,15 +189,10 @@ def _observation(seen: Seen) -> Observation:
 
 
 def _solo_course(puzzle: Puzzle, count: Tokenizer, started_at: datetime) -> Course:
-    reply = yield from _ask_solo(observe(puzzle))
+    reply = yield from ask(_observation("A", "solo", 1, observe(puzzle)))
     made = attempt(puzzle, reply.text)
     progress = 1 - len(wrong_positions(made.after, puzzle.truth)) / puzzle.size
     answer = Answered(made, reply.reasoning, ("A",), frozenset())
     at = (started_at + _TURN).isoformat()
     yield turn_entry([answer], {"A": puzzle.clues_a}, count, at=at, progress=progress)
     return End(success=made.ok_after, score=progress, stop_reason="solved" if made.ok_after else "max_turns", turns_taken=1)
-
-
-def _ask_solo(seen: SoloObservation) -> Generator[Step, tuple[Reply, ...], Reply]:
-    messages: Any = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
-    return (yield from ask(Observation(agent="A", role="solo", turn=1, messages=messages, data=seen, reads=answer_reading)))

@@ -179,10 +179,6 @@ def _greedy(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, 
     return Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
 
 
-def _stayer(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
-    return Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)
-
-
 def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
     """Goes for the thief, and now and then names a wrong room for it."""
     action, reason, _ = _bfs(state, player, rng)
@@ -211,17 +207,13 @@ def _ideal(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, s
     return best, f"Together we catch the thief soonest if I do this: {best.text}.", ()
 
 
-def _random(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
-    return rng.choice(state.actions(player)), "Any action is fine.", ()
-
-
 POLICIES: Final[Mapping[str, Policy]] = {
     "bfs": _bfs,
     "button": _button,
     "pincer": _pincer,
     "greedy": _greedy,
-    "stayer": _stayer,
+    "stayer": lambda state, player, _: (Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)),
     "confused": _confused,
-    "random": _random,
+    "random": lambda state, player, rng: (rng.choice(state.actions(player)), "Any action is fine.", ()),
     FAULTLESS: _ideal,
 }

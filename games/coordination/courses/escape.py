@@ -219,10 +219,6 @@ def _reckless(state: EscapeState, player: Player, rng: Random) -> ScriptDecision
     return ScriptDecision(intended=f"move to room {room}", explanation=f"I go on through room {room}.")
 
 
-def _camper(_state: EscapeState, _player: Player, _rng: Random) -> ScriptDecision:
-    return ScriptDecision(intended=WAIT, explanation="I wait for my partner to do it.", injected=("idle",))
-
-
 def _confused(state: EscapeState, player: Player, rng: Random) -> ScriptDecision:
     """As the fixer, but now and then wrong about a generator."""
     decision = _fixer(state, player, rng)
@@ -243,15 +239,11 @@ def _ideal(state: EscapeState, player: Player, _rng: Random) -> ScriptDecision:
     return ScriptDecision(intended=best, explanation="Together we are out soonest, and surely, if I do this.")
 
 
-def _random(state: EscapeState, player: Player, rng: Random) -> ScriptDecision:
-    return ScriptDecision(intended=rng.choice(actions(state, player)), explanation="Any action is fine.")
-
-
 POLICIES: Final[Mapping[str, Policy]] = {
     "fixer": _fixer,
     "reckless": _reckless,
-    "camper": _camper,
+    "camper": lambda *_: ScriptDecision(intended=WAIT, explanation="I wait for my partner to do it.", injected=("idle",)),
     "confused": _confused,
-    "random": _random,
+    "random": lambda state, player, rng: ScriptDecision(intended=rng.choice(actions(state, player)), explanation="Any action is fine."),
     FAULTLESS: _ideal,
 }

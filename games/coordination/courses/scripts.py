@@ -20,7 +20,7 @@ from games.coordination.courses.agent import CourseSetup, ScriptView, Table
 from games.coordination.courses.kitchen import Pots, first_wish, wishes
 from games.coordination.escape import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi import COLOR_LETTERS, COLORS, PLAYERS_IN_ORDER, RANKS, HanabiState, Known, action_text, legal_moves, listed
-from games.coordination.kitchen import LAYOUTS, ONIONS, Cook, Item, KitchenState, Layout, Spot, place_of
+from games.coordination.kitchen import LAYOUTS, ONIONS, Cook, Item, KitchenState, Spot, place_of
 from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision, graded, partner_of
 from games.players.player import Observation
 from games.players.setup import onset_of
@@ -53,25 +53,19 @@ def _in_hanabi(script: str, state: HanabiState, player: Player, options: Sequenc
     return ScriptDecision(intended=intended, explanation=reason, injected=faults)
 
 
-def _in_kitchen(script: str, seen: tuple[Layout, KitchenState], player: Player, options: Sequence[str], rng: Random) -> ScriptDecision:
-    return kitchen.POLICIES[script](*seen, PLAYERS.index(player), tuple(options), rng)
-
-
 def _in_capture(script: str, state: CaptureState, player: Player, _: Sequence[str], rng: Random) -> ScriptDecision:
     action, reason, faults = capture.POLICIES[script](state, player, rng)
     place = state.actions(player).index(action)
     return ScriptDecision(intended=listed_room(place, action), explanation=reason, injected=faults)
 
 
-def _in_escape(script: str, state: EscapeState, player: Player, _: Sequence[str], rng: Random) -> ScriptDecision:
-    return escape.POLICIES[script](state, player, rng)
-
-
 _DECIDE: Final[Mapping[CoordinationGame, Callable[[str, Any, Player, Sequence[str], Random], ScriptDecision]]] = {
     "hanabi": _in_hanabi,
-    "overcooked": _in_kitchen,
+    "overcooked": lambda script, seen, player, options, rng: kitchen.POLICIES[script](
+        seen[0], seen[1], PLAYERS.index(player), tuple(options), rng
+    ),
     "collab_capture": _in_capture,
-    "collab_escape": _in_escape,
+    "collab_escape": lambda script, state, player, _, rng: escape.POLICIES[script](state, player, rng),
 }
 
 
@@ -189,7 +183,7 @@ def _escape(name: str, shown: ScriptView) -> ScriptDecision:
     target = next((known for known in PLAYERS if match and known == match[1]), None)
     state = EscapeState(rooms, {room: 2 - needs[room] for room in GENERATORS}, frozenset(PLAYERS), target)
     assert killer_options(state)[0].target == target, text
-    return _in_escape(name, state, player, (), Random(f"escape-seat:{name}:{text}"))
+    return escape.POLICIES[name](state, player, Random(f"escape-seat:{name}:{text}"))
 
 
 def _cook(shown: ScriptView, options: Sequence[str], rng: Random) -> ScriptDecision:
