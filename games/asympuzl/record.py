@@ -38,7 +38,7 @@ class Played(Protocol):
     """What the summary of a game needs to know of an agent's turn: whose it is, whether its part is right after it, and its actions."""
 
     @property
-    def agent(self) -> Agent: ...  # noqa: D102 - the class says it
+    def agent(self) -> Agent: ...  # noqa: D102 - see the class
     @property
     def ok_after(self) -> bool: ...  # noqa: D102
     @property

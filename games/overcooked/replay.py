@@ -268,8 +268,8 @@ def _utterances(entry: Mapping[str, Any]) -> Iterator[UtteranceEntry]:
         for message in messages:
             agent = AGENTS[message["agent"]]
             for part, text in message_parts(Fields(message["analysis"], message["plan"], message["say"])):
-                said = UtteranceEntry(agent=agent, channel="public", audience=list(AGENTS), text=text)
-                yield said if part == "say" else _private(agent, text)
+                spoken = UtteranceEntry(agent=agent, channel="public", audience=list(AGENTS), text=text)
+                yield spoken if part == "say" else _private(agent, text)
     for name, lessons in zip(AGENTS, entry["content"]["reflection"], strict=True):
         for lesson in lessons:
             yield _private(name, f"Rethink: {lesson}")

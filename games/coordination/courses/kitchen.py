@@ -201,7 +201,7 @@ def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, 
 def first_wish(
     wished: Sequence[Wish], actions: Sequence[str], is_blocked: Callable[[str], object], rng: Random, idle: str
 ) -> ScriptDecision:
-    """The first listed action that is wished for, or else, with ``idle`` as the reason, waiting or making room."""
+    """The first listed action that is wished for, or else, with ``idle`` as the reason, waiting or stepping aside."""
     for wish in wished:
         found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or place_of(text) in wish.places)]
         if not found:

@@ -100,7 +100,7 @@ def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
 
 
 def _plan(order: Instruction | None, *defects: str) -> Plan | None:
-    """What is thought and said alike."""
+    """The thought and the request are the same."""
     return None if order is None else Plan(thought=order, request=order, defects=defects)
 
 

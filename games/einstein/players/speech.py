@@ -23,11 +23,11 @@ def thoughts(intent: Intent, rng: random.Random) -> str:
     """Say what is claimed of objects, then why the action is taken."""
     if intent.thought is not None:
         return intent.thought
-    wording, said = _texts("wording.yaml"), []
+    wording, claimed = _texts("wording.yaml"), []
     for claim in intent.claims:
         form = rng.choice(wording["unknown" if claim.goal is None else "goal"])
-        said.append(form.format(block=f"block{claim.block}", bin=spoken(claim.goal)))
-    return " ".join((*said, rng.choice(wording[intent.reason])))
+        claimed.append(form.format(block=f"block{claim.block}", bin=spoken(claim.goal)))
+    return " ".join((*claimed, rng.choice(wording[intent.reason])))
 
 
 def spoken(name: Bin | None) -> str:
