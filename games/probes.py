@@ -24,6 +24,8 @@ KINDS: Final[Mapping[str, str]] = {
 """Kind of question -> what it asks; as the column prefixes of the file."""
 
 MOST_OPTIONS: Final = 6
+_MOST_RIGHT: Final = 2
+"""Of them: more would make guessing pay."""
 _SAME: Final = 1e-9
 _DIRECTIVE: Final = (
     "Answer with one of the listed options. Reason first if you like; the last line of your answer is `Answer: X`, X being its letter."
@@ -131,8 +133,8 @@ def question_file(found: Sequence[Scenario], seed: int) -> str:
 
 
 def _cells(probe: Probe, rng: random.Random) -> Iterator[str]:
-    """Options in a drawn order, at most `MOST_OPTIONS`, of which at least one is wrong."""
-    right = rng.sample(list(probe.right), min(len(probe.right), MOST_OPTIONS - 1))
+    """Options in a drawn order, at most `MOST_OPTIONS`, of which one or two are right and at least one is wrong."""
+    right = rng.sample(list(probe.right), min(len(probe.right), _MOST_RIGHT))
     options = [*right, *rng.sample(list(probe.wrong), min(len(probe.wrong), MOST_OPTIONS - len(right)))]
     rng.shuffle(options)
     letters = {option: chr(ord("A") + place) for place, option in enumerate(options)}
