@@ -58,7 +58,7 @@ def _capture(found: Mapping[str, Any], turn: int, rng: random.Random) -> Scenari
         "CollabCapture states",
         f"{_CAPTURE}\nAlice is in room {rooms['Alice']}, Bob in room {rooms['Bob']}, the thief in room {rooms['Thief']}; {doors}.",
         {
-            "EC": Probe.of(f"Which room can {player} enter now?", {f"room {room}": room in near for room in ROOMS}),
+            "EC": Probe.of(f"Which room can {player} enter now?", {f"room {at}": at in near for at in ROOMS}),
             "TOM": Probe.of(
                 f"What does {partner} do if both play for the fastest possible capture?",
                 {action.text: action in best[partner] for action in state.actions(partner)},
@@ -81,8 +81,8 @@ def _escape(found: Mapping[str, Any], _: int, rng: random.Random) -> Scenario | 
     pairs = [dict(zip(PLAYERS, pair, strict=True)) for pair in product(*(actions(state, player) for player in PLAYERS))]
     worth = {_both(*pair.values()): -choice_turns(state, pair) for pair in pairs}
     player = rng.choice(PLAYERS)
-    killer = {f"room {room}": room in {option.room for option in killer_options(state)} for room in ESCAPE_ROOMS}
-    fixed_at = "; ".join(f"room {room}: {min(repairs, FIXES_NEEDED)} of {FIXES_NEEDED}" for room, repairs in state.generators.items())
+    killer = {f"room {at}": at in {option.room for option in killer_options(state)} for at in ESCAPE_ROOMS}
+    fixed_at = "; ".join(f"room {at}: {min(repairs, FIXES_NEEDED)} of {FIXES_NEEDED}" for at, repairs in state.generators.items())
     return Scenario(
         "CollabEscape states",
         f"{_ESCAPE}\n{'; '.join(f'{name} is in room {room}' for name, room in rooms.items())} (the killer). Repairs: {fixed_at}.",
