@@ -427,17 +427,18 @@ def by_contents(data: bytes) -> tuple[Adapter | None, bytes | None]:
 
 
 def _within(data: bytes) -> tuple[Adapter, bytes] | None:
-    """The part of a document, or of each line, that a format other than messages recognises by its keys."""
+    """The part of a document, or of each line, that a format other than messages recognises by its keys in the first of them."""
     if not _is_json(data, ""):
         return None
-    is_lines = is_whole(data.lstrip().partition(b"\n")[0])
-    documents = [one.value for one in lines_of(data)] if is_lines else [read_json(data.decode(errors="replace"))]
-    for keys in _paths(documents[0] if documents else None, _DEEP):
-        parts = [part for one in documents if (part := _part(one, keys)) is not None]
-        inner = b"\n".join(dumps(part).encode(errors="surrogatepass") for part in parts)
-        known = recognise_by_keys(inner)
+    line = data.lstrip().partition(b"\n")[0]
+    is_lines = is_whole(line)
+    first = read_json((line if is_lines else data).decode(errors="replace"))
+    for keys in _paths(first, _DEEP):
+        known = recognise_by_keys(dumps(_part(first, keys)).encode(errors="surrogatepass"))
         if known is not None and known.FORMAT != LAST_FORMAT:
-            return known, inner
+            documents = [one.value for one in lines_of(data)] if is_lines else [first]
+            parts = [part for one in documents if (part := _part(one, keys)) is not None]
+            return known, b"\n".join(dumps(part).encode(errors="surrogatepass") for part in parts)
     return None
 
 

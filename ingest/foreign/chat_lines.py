@@ -10,6 +10,7 @@ from datetime import time as clock
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -43,7 +44,11 @@ def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None
         BadInputError: the file is damaged as a whole.
     """
     found = _rows(data, rejects)
-    for row in found if within is None else _inner(found, within, rejects, or_whole=or_whole):
+    return _objects(found if within is None else _inner(found, within, rejects, or_whole=or_whole), rejects)
+
+
+def _objects(rows: Iterable[Row], rejects: list[BadInputError]) -> Iterator[Row]:
+    for row in rows:
         if isinstance(row.values, Mapping):
             yield row
         else:
@@ -178,14 +183,21 @@ def read(data: bytes, place: Place) -> Reading:
     if data.lstrip()[:1] == b"{" and any(needed <= top_keys(data) for needed in KEYS) and is_whole(data):
         raise BadInputError("one message alone: a conversation is a list of messages, or one message a line")
     rejects: list[BadInputError] = []
-    rows = list(_rows(data, rejects))
+    read = _rows(data, rejects)
+    first = list(islice(read, _LOOKED_AT))
+    has_column = any(isinstance(row.values, Mapping) and _is_list_of_messages(row.values.get("messages")) for row in first)
+    if has_column and not _are_messages([row.values for row in first]):
+        return _read_rows(_objects(chain(first, read), rejects), rejects, place, DEFAULT, "mapping")
+    rows = [*first, *read]
     if _are_messages([row.values for row in rows]):
         is_dialect = any(needed <= top_keys(data) for needed in KEYS)
         return _read_rows(_without_repeats(rows), rejects, place, MESSAGES, "mapping" if is_dialect else "search")
-    if any(isinstance(row.values, Mapping) and _is_list_of_messages(row.values.get("messages")) for row in rows):
-        return read_mapped(data, place, DEFAULT)
     found = list(_found(rows))
-    return _read_rows(found, rejects, place, DEFAULT, "search") if found else read_mapped(data, place, DEFAULT)
+    return _read_rows(found or list(_objects(rows, rejects)), rejects, place, DEFAULT, "search" if found else "mapping")
+
+
+_LOOKED_AT: Final = 50
+"""So many rows tell whether a file has the column `messages`; then it is read row by row."""
 
 
 def _without_repeats(rows: list[Row]) -> list[Row]:

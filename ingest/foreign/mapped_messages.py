@@ -32,14 +32,15 @@ def mapped_messages(raw: list[Any], mapping: ChatMapping) -> tuple[list[LoggedMe
     if columns.order is not None:
         order = columns.order
         raw = sorted(raw, key=lambda message: _order(message, order))
-    parsed = [list(_message(message, index, mapping)) for index, message in enumerate(raw)]
-    logged = logged_messages([one for found in parsed for one in found])
+    named = frozenset(column.partition(".")[0] for column in columns_of(columns, mapping.outcome, mapping.conversation))
+    read = [list(_message(message, index, mapping, named)) for index, message in enumerate(raw)]
+    logged = logged_messages([one for found in read for one in found])
     if not columns.scores:
         return logged, {}
     shift = 1 if any(one.turn == 0 for one in logged) else 0
     scores: dict[int, dict[str, float]] = {}
     place = 0
-    for message, found in zip(raw, parsed, strict=True):
+    for message, found in zip(raw, read, strict=True):
         given = {name: value for name, column in columns.scores.items() if (value := number(get(message, column))) is not None}
         turn = logged[place].turn if place < len(logged) else None
         if given:
@@ -62,7 +63,7 @@ def _as_object(entry: Any) -> Any:
     return {str(place): value for place, value in enumerate(entry)} if isinstance(entry, list) else entry
 
 
-def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessage]:
+def _message(raw: Any, index: int, mapping: ChatMapping, named: frozenset[str]) -> Iterator[ParsedMessage]:
     """A message, and what came of its calls where it holds that too."""
     if not isinstance(raw, Mapping):
         raise BadInputError("a message is not an object", locator=f".messages[{index}]")
@@ -86,7 +87,6 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     to = get(raw, columns.to) if columns.to else None
     at = next((found for column in ([columns.time] if columns.time else _TIMES) if (found := get(raw, column)) is not None), None)
     turn = None if columns.turn is None else _turn(raw, index, columns.turn)
-    named = {column.partition(".")[0] for column in columns_of(columns, mapping.outcome, mapping.conversation)}
     agent = get(raw, columns.agent) if columns.agent else None
     if agent is not None:  # what a sub-agent is asked, its caller wrote
         chat |= {"agent": str(agent)} | ({"name": MAIN} if role == "user" else {})

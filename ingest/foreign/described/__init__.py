@@ -182,12 +182,17 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _referred(path: Path, key: str) -> dict[str, Path]:
     """The paths by which a document refers to others, and these: in its folder, whatever the path leads to elsewhere."""
-    mark = re.compile(rb'"%s"\s*:\s*("(?:[^"\\\0]|\\.)+")' % re.escape(key.encode()))
-    names = (read_json(found.decode(errors="replace")) for found in dict.fromkeys(mark.findall(path.read_bytes())))
-    named = [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
+    named = [Path(name) for name in _names(path, key, path.stat().st_mtime_ns, path.stat().st_size)]
     near = [(str(name), [path.parent / one for one in (name, name.name) if ".." not in Path(one).parts]) for name in named]
     found = {name: next((one for one in places if one.is_file()), path) for name, places in near}
     return {name: one for name, one in found.items() if path.parent in one.parents and one != path}
+
+
+@lru_cache(maxsize=10_000)
+def _names(path: Path, key: str, changed: int, size: int) -> list[str]:  # noqa: ARG001 - keys of the cache
+    mark = re.compile(rb'"%s"\s*:\s*("(?:[^"\\\0]|\\.)+")' % re.escape(key.encode()))
+    names = (read_json(found.decode(errors="replace")) for found in dict.fromkeys(mark.findall(path.read_bytes())))
+    return [name for name in names if isinstance(name, str) and "\0" not in name]
 
 
 def _with_documents(data: bytes, referred: Mapping[str, Path], under: str) -> bytes:
