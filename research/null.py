@@ -289,11 +289,20 @@ def extend(stores: int, worlds: Sequence[str]) -> None:
 
 def lines() -> Iterator[str]:
     """Tables of false statements, coverage and power."""
-    from scipy import stats
-
     rows = found().group_by("world", "counted").agg(pl.col("n", "hits").sum(), pl.col("reported").min())
     cells = {(world, counted): (n, hits, reported) for world, counted, n, hits, reported in rows.iter_rows()}
-    worlds = [name for name in WORLDS if (name, "ledger") in cells]
+    if worlds := [name for name in WORLDS if (name, "ledger") in cells]:
+        yield from _of_worlds(worlds, cells)
+    yield f"\n{'power':<46}{'report':>14}{'stores':>8}{'shown':>8}"
+    for name, (of, _) in PLANTED.items():
+        if (name, of) in cells:
+            n, hits, _ = cells[name, of]
+            yield f"{name:<46}{of:>14}{n:>8}{hits / n:>8.3f}"
+
+
+def _of_worlds(worlds: Sequence[str], cells: Mapping[tuple[str, str], tuple[int, int, float | None]]) -> Iterator[str]:
+    from scipy import stats
+
     total = {name: tuple(sum(cells[world, name][at] for world in worlds) for at in (0, 1)) for name in COUNTED}
     yield f"share of stores with a false statement, and its 95 % interval by Clopper and Pearson; {total['ledger'][0]} stores in all"
     yield f"{'':<26}{'stores':>7}" + "".join(f"{name:>14}" for name in COUNTED)
@@ -303,17 +312,12 @@ def lines() -> Iterator[str]:
         )
     yield f"{'all':<26}{total['ledger'][0]:>7}" + "".join(f"{hits / n:>14.3f}" for n, hits in total.values())
     ends = [stats.binomtest(hits, n).proportion_ci() for n, hits in total.values()]
-    yield f"{'':<33}" + "".join(f"{f'{end.low:.3f} to {end.high:.3f}':>14}" for end in ends)
+    yield f"{'':<33}" + "".join(f"{f'{end.low:.3f}-{end.high:.3f}':>14}" for end in ends)
     short = [name.partition(",")[0] for name in worlds]
     yield "\ncoverage of 95 % intervals; * outside .93 to .97, ! also below what the report names (held_least)"
     yield f"{'':<14}" + "".join(f"{name:>24}" for name in short)
     for kind in INTERVALS:
         yield f"{kind:<14}" + "".join(f"{_share(*cells.get((world, f'interval: {kind}'), (0, 0, None))):>24}" for world in worlds)
-    yield f"\n{'power':<46}{'report':>14}{'stores':>8}{'shown':>8}"
-    for name, (of, _) in PLANTED.items():
-        if (name, of) in cells:
-            n, hits, _ = cells[name, of]
-            yield f"{name:<46}{of:>14}{n:>8}{hits / n:>8.3f}"
 
 
 def _share(n: int, held: int, reported: float | None) -> str:
