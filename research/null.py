@@ -303,7 +303,7 @@ def lines() -> Iterator[str]:
 def _of_worlds(worlds: Sequence[str], cells: Mapping[tuple[str, str], tuple[int, int, float | None]]) -> Iterator[str]:
     from scipy import stats
 
-    total = {name: tuple(sum(cells[world, name][at] for world in worlds) for at in (0, 1)) for name in COUNTED}
+    total = {name: (sum(cells[world, name][0] for world in worlds), sum(cells[world, name][1] for world in worlds)) for name in COUNTED}
     yield f"share of stores with a false statement, and its 95 % interval by Clopper and Pearson; {total['ledger'][0]} stores in all"
     yield f"{'':<26}{'stores':>7}" + "".join(f"{name:>14}" for name in COUNTED)
     for world in worlds:
