@@ -290,7 +290,8 @@ def _failures(store: Store, about: _About) -> str | None:
 
 
 def _spirals(store: Store, about: _About) -> str | None:
-    sql = f"SELECT count(*) AS n, count(DISTINCT episode_id) AS games, mode(kind) AS kind FROM correction_spirals WHERE {about.where()}"
+    counted = "count(*) AS n, count(DISTINCT episode_id) AS games, mode(kind ORDER BY kind) AS kind"
+    sql = f"SELECT {counted} FROM correction_spirals WHERE {about.where()}"
     found = query(store, sql, about.values()).to_dicts()[0]
     if not found["n"]:
         return None

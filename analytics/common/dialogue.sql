@@ -53,7 +53,7 @@ with repeats as (
         later.episode_id, later.turn, later.agent,
         if(later.plain = earlier.plain, 'repeated_message', 'similar_message') as category,
         max(earlier.turn) as since,
-        any_value(later.text) as text
+        min(later.text) as text
     from dialogue_messages as later
     inner join dialogue_messages as earlier
         on
@@ -87,12 +87,12 @@ select
 from repeats
 qualify category = 'repeated_message' or count(*) filter (category = 'repeated_message') over (partition by episode_id, turn, agent) = 0
 union all
-select episode_id, turn, agent, 'repeated_call' as category, min(since) as since, 'as on turn ' || min(since) || ': ' || left(any_value(call), 80)
+select episode_id, turn, agent, 'repeated_call' as category, min(since) as since, 'as on turn ' || min(since) || ': ' || left(min(call), 80)
 from calls
 where call = call_before
 group by episode_id, turn, agent
 union all
-select episode_id, turn, agent, 'unanswered_question' as category, turn as since, right(any_value(text), 80)
+select episode_id, turn, agent, 'unanswered_question' as category, turn as since, right(min(text), 80)
 from dialogue_messages
 inner join dialogue_games using (episode_id)
 where regexp_matches(text, '\?[\s"''*)\]]*$') and (next_agent is null or next_agent = agent)

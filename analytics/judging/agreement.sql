@@ -147,7 +147,7 @@ voted as (
         count(*) as different,
         log2(sum(n)) - sum(n * log2(n)) / sum(n) as entropy,
         list(n) as numbers,
-        arg_max(plain, n) as leading
+        arg_max(plain, (n, plain)) as leading
     from counted
     group by all
 ),

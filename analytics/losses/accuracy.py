@@ -118,11 +118,7 @@ def _is_of(fault: FaultyPlayer, agent: str | None, planted: str) -> bool:
 _WITHIN: Final = (1, 3, 5)
 _LENGTHS: Final = {"up to 10 turns": (1, 10), "11 to 30 turns": (11, 30), "more than 30 turns": (31, 10**9)}
 _ENGINE: Final = """
-    WITH agents AS (
-        SELECT episode_id, judge, agent, sum(cost) AS cost, arg_max(turn, cost) AS turn FROM attributions
-        WHERE agent IS NOT NULL AND cost > 0 AND isfinite(cost) GROUP BY ALL
-    )
-    SELECT judge, episode_id, arg_max(agent, cost) AS agent, arg_max(turn, cost) AS turn FROM agents GROUP BY ALL ORDER BY ALL
+    SELECT judge, episode_id, agent, turn FROM blamed_agents WHERE source = 'rules' ORDER BY ALL
     """
 _MODELS: Final = """
     SELECT judge || coalesce(' (' || replace(variant, '_', ' ') || ')', '') AS judge, episode_id,

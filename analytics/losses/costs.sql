@@ -206,21 +206,21 @@ with labelled as (
     where rubric = 'decisive_error' and not starts_with(source, 'planted') and not starts_with(annotator, 'llm:')
     group by all
     union all by name
-    select episode_id, 'people' as source, annotator as judge, arg_min(agent, turn) as agent, min(turn) as turn
+    select episode_id, 'people' as source, annotator as judge, arg_min(agent, (turn, agent)) as agent, min(turn) as turn
     from labels
     where rubric = 'trail' and answer = 'high' and agent is not null
     group by all
 ),
 
 shares as (
-    select episode_id, judge, agent, sum(cost) as cost, arg_max(turn, cost) as turn
+    select episode_id, judge, agent, round(sum(cost), 9) as cost, arg_max(turn, (cost, -turn)) as turn
     from attributions
     where agent is not null and cost > 0 and isfinite(cost)
     group by all
 ),
 
 ruled as (
-    select episode_id, 'rules' as source, judge, arg_max(agent, cost) as agent, arg_max(turn, cost) as turn
+    select episode_id, 'rules' as source, judge, arg_max(agent, (cost, -turn, agent)) as agent, arg_max(turn, (cost, -turn, agent)) as turn
     from shares
     group by episode_id, judge
 ),

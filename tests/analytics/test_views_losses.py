@@ -11,10 +11,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.records import TurnValue
+from schemas.records import Attribution, TurnValue
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.analytics.little_games import Game, Step, store_with
+from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
 from tests.masters import held_open
 from tests.scripted import CraftRequest
@@ -72,3 +72,14 @@ def test_turns_that_decided_a_game_equally_are_all_named(tmp_path: Path) -> None
     with made.writing() as connection:
         batches.insert(connection, batches.to_arrow({"turn_values": costs}))
     assert query(made, "SELECT turn, equal_turns FROM decisive_turns").rows() == [(2, [2, 4])]
+
+
+def test_of_equal_blame_the_first_turn_is_named(tmp_path: Path) -> None:
+    """The agent named was the one that a thread met first, and another on the next run."""
+    steps = [Step('"A"', (Move("place"),))] * 5
+    store = store_with(tmp_path, [Game(steps, name="g")])
+    costs = [(5, "B", 0.1), (2, "A", 0.2), (4, "A", 0.1), (3, "B", 0.2), (1, "C", 0.2)]
+    rows = [Attribution("g", turn, agent, "acted", cost, None, "so", "engine", "answered") for turn, agent, cost in costs]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"attributions": rows}))
+    assert query(store, "SELECT agent, turn FROM blamed_agents").rows() == [("A", 2)]
