@@ -369,12 +369,12 @@ def _fault_lines(found: Sequence[Fault]) -> Iterator[str]:
     heads = ("failure point", "faults of directors", "right", "false", "not checkable", "right of checkable", "95 % interval")
     rows = [_fault_row(link, [one for one in found if one.link == link]) for link in sorted({one.link for one in found})]
     yield from _aligned([heads, *rows, _fault_row("all", found)])
-    yield from (f"False: turn {one.turn}, {one.agent}, {one.link}, cost {one.cost:.3f}" for one in found if one.key == "false")
+    yield from (f"False: turn {one.turn}, {one.agent}, {one.link}, cost {one.cost:.3f}" for one in sorted(found) if one.key == "false")
 
 
 def _lost_line(lost: Mapping[str, float]) -> str:
     total = sum(lost.values())
-    shares = (f"{who} {part / total:.0%}" for who, part in sorted(lost.items(), key=lambda pair: -pair[1]))
+    shares = (f"{who} {part / total:.0%}" for who, part in sorted(lost.items(), key=lambda pair: (-pair[1], pair[0])))
     return f"Lost in these games: {total:.3f} of progress; {', '.join(shares) if total else 'nothing'}."
 
 
