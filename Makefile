@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
-# one process more than cores: a good part of the tests wait, for a server, a browser or a deadline
-WORKERS := $(shell echo $$(($$(nproc) + 1)))
+# two processes more than cores: a good part of the tests wait, for a server, a browser or a deadline
+WORKERS := $(shell echo $$(($$(nproc) + 2)))
 
 .PHONY: demo test test-long test-scale test-install test-models setup check count mutants bench docs notebooks site clean
 

@@ -393,7 +393,7 @@ def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Readin
     result, reading = _decoded(job, data, reader, inner)
     if forced is None and inner is None and result.rejects and not reading.episodes:  # the beginning looked like another format
         other, inner = by_contents(_readable(data))
-        if other is not None and (inner is not None or other is not reader):
+        if other is not None and other.FORMAT != LAST_FORMAT and (inner is not None or other is not reader):
             return _decoded(job, data, other, inner)
     return result, reading
 

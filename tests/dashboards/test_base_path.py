@@ -25,7 +25,7 @@ NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin")
 _CONFIG = """
 daemon off; error_log stderr; pid {folder}/pid; worker_processes 1; events {{ }}
 http {{
-  access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  access_log off; proxy_max_temp_file_size 0; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   server {{
     listen 127.0.0.1:{port};

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -25,6 +27,7 @@ from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst
 from dashboards.pages.judges import SECTIONS
+from dashboards.parts import compact
 from dashboards.reader import computed, reader
 from judges.evidence.perturbations import as_probe
 from judges.rubric_files.reading import find
@@ -88,7 +91,7 @@ def site(store: Store) -> Iterator[str]:
 def shown(store: Store, search: str, rubric: str = PS) -> str:
     """The page as the browser gets it."""
     drawn = draw_page(store, Address.parse("/judges", f"rubric={rubric}&{search}")).content
-    return json.dumps(drawn, cls=plotly.utils.PlotlyJSONEncoder, ensure_ascii=False)
+    return json.dumps(compact(drawn), cls=plotly.utils.PlotlyJSONEncoder, ensure_ascii=False)
 
 
 def estimate(value: float, low: float, high: float) -> str:
@@ -187,7 +190,7 @@ def test_corrected_rates_show_the_reports_numbers(store: Store) -> None:
     said = shown(store, "show=corrected&judge=llm:local/clear")
     for row in rows.iter_rows(named=True):
         assert rate(row["rate"], row["rate_low"], row["rate_high"]) in said
-        assert f'"{wording.share(row["judge_rate"])}"' in said
+        assert f">{wording.share(row['judge_rate'])}<" in said
 
 
 def test_probes_show_the_reports_numbers(store: Store) -> None:
@@ -218,7 +221,7 @@ def test_cost_adds_up(store: Store) -> None:
     said = shown(store, "show=cost")
     assert cost > 0
     for text in (*map(wording.count, (calls, tokens, verdicts)), wording.money(cost), wording.money(1000 * cost / priced)):
-        assert f'"{text}"' in said
+        assert f">{text}<" in said
 
 
 def test_disagreement_is_that_of_the_panel(store: Store) -> None:
@@ -230,11 +233,14 @@ def test_disagreement_is_that_of_the_panel(store: Store) -> None:
     for bar, split in zip(bars, ("none", "repeats", "judges"), strict=True):
         counts = f"SELECT question, count(*) FROM panel WHERE rubric = '{PS}' AND answers > 1 AND split = '{split}' GROUP BY 1 ORDER BY 1"
         assert [(x, units) for x, (units, _) in zip(bar["x"], bar["customdata"], strict=True)] == query(store, counts).rows()
-    listed = [row["props"]["children"] for row in _found(said, "Tr")][1:101]
-    texts = [(row[1]["props"]["children"], row[2]["props"]["children"], row[4]["props"]["children"]) for row in listed]
+    drawn = "".join(part["props"]["html"] for part in _found(said, "Fragment"))
+    listed = [[unescape(re.sub("<.*?>", "", cell)) for cell in re.findall("<td.*?</td>", row)] for row in re.findall("<tr.*?</tr>", drawn)][
+        1:101
+    ]
+    texts = [(row[1], row[2], row[4]) for row in listed]
     known = query(store, f"SELECT question, votes, said, entropy {of_rubric} ORDER BY entropy DESC").rows()
     assert set(texts) <= {row[:3] for row in known}
-    assert [row[3]["props"]["children"] for row in listed] == [wording.number(row[3]) for row in known[:100]]
+    assert [row[3] for row in listed] == [wording.number(row[3]) for row in known[:100]]
 
 
 def _found(part: object, kind: str) -> Iterator[dict[str, Any]]:
@@ -255,7 +261,7 @@ def test_attempts_to_steer_the_judge_are_counted(store: Store) -> None:
     said = shown(store, "show=disagreement")
     assert units > 0
     assert "Text that speaks to the judge" in said
-    assert f'"{units}"' in said
+    assert f">{units}<" in said
 
 
 def test_unknown_choices_fall_back(store: Store) -> None:

@@ -278,10 +278,10 @@ def test_the_drawing_marks_right_wrong_and_changed(store: Store) -> None:
     """Truth beside both hypotheses, before and after; the feedback by its mode."""
     draw = drawing_of("asympuzl")
     game = next(game for game in games(store) if len(game.turns) == 2 and game.turns[1].goal_reached)
-    first, second = (str(draw.turn(game, turn).to_plotly_json()) for turn in game.turns)
+    first, second = (str(draw.turn(game, turn)) for turn in game.turns)
     assert (first.count("pill good"), first.count("pill bad"), first.count("changed")) == (1 + 3, 3 + 3 + 2, 2)
     assert "nothing: the first turn has none" in first
     assert second.count("Agent A's part of the puzzle is unsolved, and Agent B's part of the puzzle is solved.") == 2
     assert draw.action("replace", {"position": 2, "shape": "cross", "color": "navy"}) == "position 2: navy cross"
     assert draw.action("answer", {}) == "answered without a JSON object"
-    assert "Clues of B (bob)" in str(draw.goal(game).to_plotly_json())
+    assert "Clues of B (bob)" in str(draw.goal(game))

@@ -400,7 +400,7 @@ def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path
             condition=f"{game} {name}",
             condition_json={"game": game, "memory": name == "a"},
             task=f"t{task}",
-            score=least + (task % 3 + (name == "a")) / 4 + task % 2 / 20 * (name == "a"),
+            score=least + (task % 3 + (name == "a")) / 4 + task % 2 / 10 * (name == "a"),
             success=None,
         )
         for game, least in GAMES.items()
@@ -411,14 +411,14 @@ def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path
     rows = compare(store).to_dicts()
     assert {row["game"] for row in rows} == GAMES.keys()
     assert all(row["condition_a"].startswith(row["game"]) and row["condition_b"].startswith(row["game"]) for row in rows)
-    assert [row["difference"] for row in rows] == pytest.approx([0.275, 0.275])
+    assert [row["difference"] for row in rows] == pytest.approx([0.3, 0.3])
     of_switches = effects(store).to_dicts()
     assert {row["predictor"].split("=")[0] for row in of_switches} == {"memory"}
     assert sorted(row["game"] for row in of_switches) == sorted(GAMES)
     boards = headlines(store)["coordination"]
     assert len(boards) == len(GAMES)
     for game, board in zip(GAMES, boards, strict=True):
-        assert f"under {game} b is behind m under {game} a by .28 [" in board
+        assert f"under {game} b is behind m under {game} a by .30 [" in board
 
 
 def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
