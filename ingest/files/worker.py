@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import gzip
 import hashlib
 import os
 import re
@@ -405,17 +406,13 @@ _TIMES: Final = 100
 
 def _unpacked(data: bytes) -> bytes | None:
     """What gzip packed; None where it is damaged, or unpacks to too much."""
-    found, left = b"", max(1 << 28, _TIMES * len(data))
-    while data.startswith(_GZIP):
-        part = zlib.decompressobj(31)
-        try:
-            found += part.decompress(data, left - len(found))
-        except zlib.error:
-            return None
-        if not part.eof:
-            return None
-        data = part.unused_data
-    return found
+    most = min(MOST_BYTES, max(1 << 28, _TIMES * len(data)))
+    try:
+        with gzip.open(BytesIO(data)) as packed:
+            found = packed.read(most + 1)
+    except (EOFError, OSError, zlib.error):
+        return None
+    return found if len(found) <= most else None
 
 
 def by_contents(data: bytes) -> tuple[Adapter | None, bytes | None]:
@@ -540,14 +537,13 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter, inner: bytes | None 
     reading = _guarded(data if inner is None else inner, reader, place)
     is_own = reader.FORMAT == _OWN_FORMAT
     if job.receipts and (reading.messages or is_own):
-        text = b""
-        with suppress(BadInputError):  # bytes that do not decode: the reject of the file tells that
-            text = utf8(data)
-        if text:
-            result.receipt = receipts(text, reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
-            if getattr(reader, "READS_COMPANIONS", False):
-                for path in companions(reader, Path(found.path)):
-                    result.receipt += receipts(utf8(path.read_bytes()), reading, result.source_id, printable(str(path)))
+        others = companions(reader, Path(found.path)) if getattr(reader, "READS_COMPANIONS", False) else ()
+        for raw, path in ((data, place.path), *((other.read_bytes(), printable(str(other))) for other in others)):
+            text = b""
+            with suppress(BadInputError):  # bytes that do not decode: the reject of the file tells that
+                text = utf8(raw)
+            if text:
+                result.receipt += receipts(text, reading, result.source_id, path, _RAW_OF_OWN if is_own else ())
         is_known = is_own and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
         reading.rejects += [*_unread_messages(reading)] or ([] if is_known else [*losses(result.receipt)])
     result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes

@@ -275,9 +275,13 @@ def test_a_known_format_is_found_when_it_is_packed_or_inside_of_an_object(tmp_pa
     written(logs / "lines.jsonl", {"result": {"run": _RUN}}, {"result": {"run": {**_RUN, "session_id": "t"}}})
     (logs / "packed.json.gz").write_bytes(gzip.compress(json.dumps(_CHAT).encode()))
     (logs / "cut.json.gz").write_bytes(gzip.compress(json.dumps(_CHAT).encode())[:-12])
+    (logs / "followed.json.gz").write_bytes(gzip.compress(json.dumps(_CHAT).encode()) + b"and more that nobody packed")
     found = ingested(tmp_path, logs)
     assert found.refused == []
-    assert [(Path(path).name, reason[:10]) for path, reason in found.report.others] == [("cut.json.gz", "compressed")]
+    assert [(Path(path).name, reason[:10]) for path, reason in found.report.others] == [
+        ("cut.json.gz", "compressed"),
+        ("followed.json.gz", "compressed"),
+    ]
     games = found.rows("SELECT file, benchmark, count(*), sum(turns_taken) FROM episodes GROUP BY ALL ORDER BY 1")
     assert games == [
         ("lines.jsonl", "atif", 2, 4),
@@ -330,3 +334,30 @@ def test_threads_and_trajectories_are_read_with_the_agent_that_called_them(tmp_p
     assert [text for (text,) in by_atif] == ["Do it", "I hand over", "summed", "Sum it up", "It is summed", "All done"]
     counted = found.rows("SELECT count(*), sum(counted), sum(stored) FROM receipts WHERE kind = 'words'")
     assert counted == [(4, 28, 28)]
+
+
+@pytest.mark.parametrize("damaged", [b'{"steps": [{"step_id": 1, "mess', b"\xff\xfe{\0a"], ids=["cut", "half a character"])
+def test_a_damaged_file_that_another_refers_to_is_a_reject(tmp_path: Path, damaged: bytes) -> None:
+    """It was left out and said to be read, or ended the reading of its parent."""
+    refers = {"results": [{"content": "done", "subagent_trajectory_ref": [{"session_id": "x", "trajectory_path": "sub.json"}]}]}
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Do it"},
+        {"step_id": 2, "source": "agent", "message": "I hand over", "observation": refers},
+    ]
+    logs = tmp_path / "logs"
+    written(logs / "run.json", {**_RUN, "session_id": "s", "steps": steps})
+    written(logs / "other.json", _RUN)
+    (logs / "sub.json").write_bytes(damaged)
+    found = ingested(tmp_path, logs)
+    assert found.rows("SELECT file FROM episodes ORDER BY 1") == [("other.json",), ("run.json",)]
+    assert [reject.reason for reject in found.report.rejected if "sub.json, to which it refers" in reject.reason]
+
+
+def test_no_file_outside_of_the_folder_is_read_through_a_link(tmp_path: Path) -> None:
+    """A log may name any path, and a folder may hold links."""
+    refers = {"results": [{"content": "done", "subagent_trajectory_ref": [{"session_id": "x", "trajectory_path": "sub.json"}]}]}
+    logs = tmp_path / "logs"
+    written(logs / "run.json", {**_RUN, "steps": [{"step_id": 1, "source": "agent", "message": "I hand over", "observation": refers}]})
+    written(tmp_path / "secret.json", {**_RUN, "steps": [{"step_id": 1, "source": "user", "message": "private"}]})
+    (logs / "sub.json").symlink_to(tmp_path / "secret.json")
+    assert ("private",) not in ingested(tmp_path, logs).rows("SELECT text FROM utterances")

@@ -18,6 +18,7 @@ from ingest.foreign.chat_lines import read_mapped
 from ingest.foreign.mapping_file import ChatMapping
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, read_json
+from schemas.common.errors import BadInputError
 from schemas.common.yaml_lines import read_yaml
 
 _FOLDER: Final = Path(__file__).parent
@@ -115,12 +116,20 @@ class Described:
         if parent is not None:
             return Reading(note=f"of a sub-agent, read with {parent.name}")
         children = self.companions(path)
+        damaged: list[str] = []
         if children and self._joined is not None and self._joined.refers is not None:
-            data = _with_documents(data, _referred(path, self._joined.refers), self._joined.under)
+            referred = _referred(path, self._joined.refers)
+            held = {name: read_json(one.read_bytes().decode(errors="replace")) for name, one in referred.items()}
+            damaged = [referred[name].name for name, one in held.items() if not isinstance(one, dict)]
+            data = _with_documents(data, held, self._joined.under)
         elif children:
             own = set(data.split(b"\n"))  # a child may begin with a copy of what its parent wrote
             data = b"\n".join([data, *(line for one in children for line in self._lines_of_child(one, own))])
-        return read_mapped(data, place, self.mapping, is_of_format=True)
+        reading = read_mapped(data, place, self.mapping, is_of_format=True)
+        reading.rejects += [
+            BadInputError(f"{name}, to which it refers, holds no JSON object: copy that file again; all else was read") for name in damaged
+        ]
+        return reading
 
     def _called_by(self, path: Path) -> str | None:
         """What tells the parent of a file of a sub-agent; None of any other file."""
@@ -181,11 +190,15 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _referred(path: Path, key: str) -> dict[str, Path]:
-    """The paths by which a document refers to others, and these: in its folder, whatever the path leads to elsewhere."""
+    """The paths by which a document refers to others, and these: in its folder, wherever paths and links lead."""
     named = [Path(name) for name in _names(path, key, path.stat().st_mtime_ns, path.stat().st_size)]
     near = [(str(name), [path.parent / one for one in (name, name.name) if ".." not in Path(one).parts]) for name in named]
     found = {name: next((one for one in places if one.is_file()), path) for name, places in near}
-    return {name: one for name, one in found.items() if path.parent in one.parents and one != path}
+    return {
+        name: one
+        for name, one in found.items()
+        if path.parent in one.parents and path.parent.resolve() in one.resolve().parents and one != path
+    }
 
 
 @lru_cache(maxsize=10_000)
@@ -195,12 +208,11 @@ def _names(path: Path, key: str, changed: int, size: int) -> list[str]:  # noqa:
     return [name for name in names if isinstance(name, str) and "\0" not in name]
 
 
-def _with_documents(data: bytes, referred: Mapping[str, Path], under: str) -> bytes:
+def _with_documents(data: bytes, held: Mapping[str, Any], under: str) -> bytes:
     """A document with those that it refers to, each by the path that it is called by."""
     whole = read_json(data.decode(errors="replace"))
     if not isinstance(whole, dict):
         return data
-    held = {name: read_json(one.read_bytes().decode(errors="replace")) for name, one in referred.items()}
     named = [{**one, "trajectory_id": name} for name, one in held.items() if isinstance(one, dict)]
     return dumps({**whole, under: [*(whole.get(under) or []), *named]}).encode(errors="surrogatepass")
 
