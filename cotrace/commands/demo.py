@@ -34,6 +34,12 @@ LEFT JOIN labels
     ON labels.episode_id = mine.episode_id AND labels.turn = mine.turn AND labels.rubric = mine.rubric AND labels.question = mine.question
 WHERE mine.judge = $judge AND mine.rubric = $rubric AND mine.status = 'answered'
 """
+_TOOK = """
+SELECT sum(latency_s)
+FROM calls INNER JOIN judge_runs ON calls.run = judge_runs.judge_run_id
+WHERE judge_runs.judge = $judge AND judge_runs.rubric = $rubric
+"""
+"""Seconds of all calls, those of earlier starts and those without a verdict included."""
 _PLANTED = {
     "clear": "asks for what is missing next",
     "span_omitting": "leaves out the second cell of large blocks",
@@ -198,15 +204,16 @@ def _judge_by_model(store: Store, model: str, base_url: str | None, key_variable
     [settings], concurrency = fit([settings], None, AT_ONCE, questions=len(rubric.questions))
     tell_models([settings], None, None)
     where = f"(episode_id, turn) IN (SELECT episode_id, turn FROM turns ORDER BY turn, episode_id LIMIT {judged})"
-    started = time.monotonic()
     code = judge_each([JudgeRequest(rubric=rubric, settings=settings, where=where, concurrency=concurrency)], store)
-    rows = query(store, _AGREEMENT, {"judge": f"llm:{model}", "rubric": _BY_MODEL}).rows()
-    [(answered, both, same, labelled, as_planted)] = rows
+    judge = {"judge": f"llm:{model}", "rubric": _BY_MODEL}
+    [(answered, both, same, labelled, as_planted)] = query(store, _AGREEMENT, judge).rows()
     if answered:
         say(
             f"   agrees with the engine on {same} of {both} answers that both gave, and with what was planted on {as_planted} of {labelled}"
         )
-        say(f"   {(time.monotonic() - started) / answered:.1f} s a verdict; cotrace report agreement --store {in_shell(store.path)}")
+        took = query(store, _TOOK, judge).item()
+        each = "" if took is None else f"{took / answered:.1f} s of a call a verdict, with up to {concurrency} calls at once; "
+        say(f"   {each}cotrace report agreement --store {in_shell(store.path)}")
     return code
 
 

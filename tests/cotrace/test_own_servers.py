@@ -132,12 +132,13 @@ def test_a_doctor_that_reaches_no_server_says_so() -> None:
 
 @pytest.mark.long
 def test_the_demo_has_a_model_as_judge_beside_the_engine(tmp_path: Path) -> None:
-    """Its story, how far both agree, and what the model took; a local server's cost is not known."""
+    """Its story, how far both agree, and what the model took, the same when it is started again; a local server's cost is not known."""
     server = LlamaServer(slots=2)
+    command = ("demo", "--dir", str(tmp_path), "--games", "1", "--no-serve", "--model", "openai/little", "--judged", "4")
     with llama_server(server) as url:
-        done = called(
-            "demo", "--dir", str(tmp_path), "--games", "1", "--no-serve", "--model", "openai/little", "--base-url", url, "--judged", "4"
-        )
+        done, again = (called(*command, "--base-url", url) for _ in range(2))
+    took = [re.findall(r"([\d.]+) s of a call a verdict", one.output) for one in (done, again)]
+    assert took[0] == took[1] != []
     assert done.exit_code == 0, done.output
     agreed = re.search(
         r"agrees with the engine on \d+ of \d+ answers that both gave, and with what was planted on (\d+) of (\d+)", done.output
