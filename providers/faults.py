@@ -17,24 +17,17 @@ from schemas.common.errors import CotraceError
 from schemas.common.packages import packaged_yaml
 from schemas.common.text import excerpt, strike
 
-LIMITED = 429
 _WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "refusals.yaml")
-_WORTH_RETRYING = frozenset({408, 409, 425, 429})
-_SERVER_ERROR = 500
-_NOT_IMPLEMENTED = 501
-_UNAVAILABLE = 503
-_MAY_REFUSE = frozenset({500, 501})
+LIMITED, _BAD, _NO_MONEY_LEFT, _FORBIDDEN, _TOO_LARGE_STATUS, _UNPROCESSABLE = 429, 400, 402, 403, 413, 422
+_SERVER_ERROR, _NOT_IMPLEMENTED, _UNAVAILABLE = 500, 501, 503
+_WORTH_RETRYING = frozenset({408, 409, 425, LIMITED})
+_MAY_REFUSE = frozenset({_SERVER_ERROR, _NOT_IMPLEMENTED})
 """With which some servers refuse a field, as they would with 400."""
+_MAY_BE_TOO_LARGE = frozenset({_BAD, _TOO_LARGE_STATUS, _UNPROCESSABLE, _SERVER_ERROR})
 _FAILURES = range(400, 600)
-_BAD_REQUEST = frozenset({400, 422})
 _LONGEST_REASON = 500
-_NO_MONEY_LEFT = 402
-_FORBIDDEN = 403
 _NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 """Of Google: how long to wait, in the body."""
-_PROMPT_REFUSED = 400
-_MAY_BE_TOO_LARGE = frozenset({400, 413, 422, 500})
-_TOO_LARGE_STATUS = 413
 _TOO_LARGE = re.compile("|".join(_WORDS["too_large"]), re.IGNORECASE)
 _BUSY = re.compile("|".join(_WORDS["busy"]), re.IGNORECASE)
 _LARGER_THAN_A_MINUTE = re.compile(r"\brequest (?:is )?(?:too large|larger than)", re.IGNORECASE)
@@ -67,16 +60,11 @@ class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the mo
     """A reply came that is not an answer."""
 
 
-class OversizeError(Exception):
-    """A reply is larger than any that was asked for can be, or packed in a way that was not asked for."""
-
-
-class DamagedError(ValueError):
-    """A reply was damaged on its way."""
-
-
 class Fault(Exception):  # noqa: N818 - see Unusable
     """No reply came; it may come on another try."""
+
+    _is_limit: bool | None = None
+    """Whether the server wants all to wait; None: by the status."""
 
     def __init__(
         self, reason: str, *, status: int | None = None, retry_after_s: float | None = None, again: bool = True, came: bool = False
@@ -96,32 +84,25 @@ class Fault(Exception):  # noqa: N818 - see Unusable
 
     @property
     def limited(self) -> bool:
-        """The server wants fewer requests."""
-        return self.status == LIMITED
+        """The server is well and wants fewer requests."""
+        return self.status == LIMITED if self._is_limit is None else self._is_limit
 
 
 class Busy(Fault):
-    """The server is well and takes no request yet: it loads its model, or its queue is full."""
+    """The server takes no request yet: it loads its model, or its queue is full."""
 
-    @property
-    def limited(self) -> bool:
-        """All have to wait, as after a 429."""
-        return True
+    _is_limit = True
 
 
 class NoServer(Fault):
     """No server listens at the address, or no host has such a name: a second try a moment later finds the same."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
 
 
 class TimedOut(Fault):
     """No complete reply came in time; a server that works on few calls at once may not have started this one."""
 
     def __init__(self, timeout_s: float) -> None:
-        reason = f"no complete reply within {timeout_s:g} s: raise --timeout, or lower --concurrency or --max-tokens"
-        super().__init__(reason)
+        super().__init__(f"no complete reply within {timeout_s:g} s: raise --timeout, or lower --concurrency or --max-tokens")
 
 
 class NodeLost(Fault):
@@ -132,15 +113,12 @@ class NodeLost(Fault):
 
 
 class TooLarge(Fault):
-    """This one prompt is longer than the server ever takes; others may fit."""
+    """This one prompt is longer than the server ever takes, however long one waits; others may fit."""
+
+    _is_limit = False
 
     def __init__(self, reason: str, status: int | None) -> None:
         super().__init__(reason, status=status, again=False, came=True)
-
-    @property
-    def limited(self) -> bool:
-        """Waiting does not help, whatever the status is."""
-        return False
 
 
 _CLIENTS: Final = frozenset({"aiohttp", "anthropic", "botocore", "aiobotocore", "google", "httpx", "litellm", "openai"})
@@ -191,12 +169,14 @@ def refused_field(reason: str) -> str | None:
 
 def classify(error: BaseException) -> Fault | HopelessError:
     """The fault behind an exception of a provider's client, by what all of them have: a status, a response with headers."""
-    status = _status(error)
+    response = getattr(error, "response", None)
     reason = f"{type(error).__name__}: {excerpt(strike(str(error)), _LONGEST_REASON)}"
+    values = (getattr(source, name, None) for source in (error, response) for name in ("status_code", "code", "status"))
+    status = next((value for value in values if isinstance(value, int) and value >= _FAILURES.start), None)
     if status is None:
-        came = isinstance(error, ValueError | RecursionError)  # a body that is not JSON, or too deep
-        return Fault(reason, came=came)
-    return _of_status(status, _headers(error), reason, str(error))
+        return Fault(reason, came=isinstance(error, ValueError | RecursionError))  # a body that is not JSON, or too deep
+    headers = {str(name).lower(): str(value) for name, value in (getattr(response, "headers", None) or {}).items()}
+    return _of_status(status, headers, reason, str(error))
 
 
 def of_response(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
@@ -218,7 +198,7 @@ def of_error(error: Any) -> Fault | HopelessError:
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and code in _FAILURES:
         return _of_status(code, {}, reason, orjson.dumps(error).decode())
-    if _is_too_large(_PROMPT_REFUSED, error):
+    if _is_too_large(_BAD, error):
         return TooLarge(f"an error in place of a reply: {reason} ({_FIX_TOO_LARGE})", None)
     return Fault(f"an error in place of a reply: {reason}", came=True)
 
@@ -278,7 +258,7 @@ def _is_larger_than_a_minute(status: int, error: Any) -> bool:
 
 def _fix(status: int, error: Any) -> str:
     """What to do about a request that the model does not take; empty if that is not known."""
-    if status not in _BAD_REQUEST:
+    if status not in {_BAD, _UNPROCESSABLE}:
         return ""
     param = error.get("param") if isinstance(error, dict) else None
     about = param if isinstance(param, str) and any(sign.search(param) for sign, _ in _FIXES) else _message(error)
@@ -294,16 +274,11 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         try:
             seconds = float(value) * unit_s
         except ValueError:
-            date = email.utils.parsedate_to_datetime(value) if _is_date(value) else None
-            seconds = date.timestamp() - time.time() if date else -1.0
-        if 0.0 <= seconds < float("inf"):
-            return seconds
-        return 0.0 if _is_date(value) else None
+            if email.utils.parsedate_tz(value) is None:
+                return None
+            return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+        return seconds if 0.0 <= seconds < float("inf") else None
     return None
-
-
-def _is_date(value: str) -> bool:
-    return email.utils.parsedate_tz(value) is not None
 
 
 _exponential = wait_random_exponential(multiplier=0.5, max=30.0)
@@ -317,17 +292,3 @@ def wait_after(state: RetryCallState) -> float:
         return 0.0
     asked = error.retry_after_s if isinstance(error, Fault) else None
     return asked if asked is not None else _exponential(state)
-
-
-def _status(error: BaseException) -> int | None:
-    for source in (error, getattr(error, "response", None)):
-        for name in ("status_code", "code", "status"):
-            value = getattr(source, name, None)
-            if isinstance(value, int) and value >= 400:  # noqa: PLR2004 - where HTTP errors begin
-                return value
-    return None
-
-
-def _headers(error: BaseException) -> Mapping[str, str]:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    return {str(k).lower(): str(v) for k, v in headers.items()} if headers else {}

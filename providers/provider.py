@@ -107,11 +107,10 @@ class ModelSettings:
         """Longest reply with its reasoning, in tokens."""
         return self.max_tokens + self.reasoning_tokens
 
-    @property
-    def most_bytes(self) -> int:
-        """The largest body that a reply can have: a token may take dozens of bytes as escaped JSON, and servers add facts of their own."""
+    def most_bytes(self, replies: int = 1) -> int:
+        """The largest body that replies can have: a token may take dozens of bytes as escaped JSON, and servers add facts of their own."""
         probabilities = 4 if self.logprobs else 1
-        return _MOST_BYTES_BESIDES + probabilities * _MOST_BYTES_A_TOKEN * self.limit
+        return _MOST_BYTES_BESIDES + replies * probabilities * _MOST_BYTES_A_TOKEN * self.limit
 
     @property
     def form_mode(self) -> Mode | None:

@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -20,8 +20,7 @@ import aiohttp
 import httpx
 from yarl import URL
 
-from providers.faults import DamagedError, Fault, HopelessError, NodeLost, NoServer, OversizeError, TimedOut, of_response
-from providers.provider import ModelSettings
+from providers.faults import Fault, HopelessError, NodeLost, NoServer, TimedOut, of_response
 from schemas.common.cluster import connected, is_used
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.text import excerpt, replace_lone_surrogates, strike, strike_bytes, use_secret
@@ -29,6 +28,7 @@ from schemas.common.text import excerpt, replace_lone_surrogates, strike, strike
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
 _SUCCESSES: Final = range(200, 300)
@@ -53,13 +53,14 @@ class Wire(httpx.AsyncBaseTransport):
     """The transport of one server.
 
     Args:
-        settings: how long a request may take, and how large its reply may be.
         turn: entered before each request goes out: pauses, limits, the budget.
+        timeout_s: for one request, from sending to the last byte.
+        most_bytes: of a body, packed and unpacked.
     """
 
-    def __init__(self, settings: ModelSettings, turn: Callable[[], AbstractAsyncContextManager[None]]) -> None:
+    def __init__(self, turn: Turn, timeout_s: float, most_bytes: int) -> None:
         self._turn = turn
-        self._exchange: Exchange | _ClusterExchange = (_ClusterExchange if is_used() else Exchange)(settings.timeout_s, settings.most_bytes)
+        self._exchange: Exchange | _ClusterExchange = (_ClusterExchange if is_used() else Exchange)(timeout_s, most_bytes)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request and read the whole reply.
@@ -84,6 +85,11 @@ class Wire(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close the connections."""
         await self._exchange.close()
+
+
+def http_client(turn: Turn, timeout_s: float, most_bytes: int) -> httpx.AsyncClient:
+    """The HTTP client of an SDK, over a `Wire` with these bounds."""
+    return httpx.AsyncClient(transport=Wire(turn, timeout_s, most_bytes), timeout=None)  # noqa: S113 - the wire has the limit
 
 
 def _whole_letters(body: bytes) -> bytes:
@@ -121,10 +127,6 @@ class Exchange:
                 return await self._send(method, URL(url, encoded=True), headers, body)  # what was signed must stay as it is
         except TimeoutError as error:
             raise TimedOut(self._timeout_s) from error
-        except OversizeError as error:
-            raise Fault(str(error), again=False, came=True) from error
-        except DamagedError as error:
-            raise Fault(str(error), came=True) from error
         except aiohttp.ClientConnectorCertificateError as error:
             raise NoServer(_distrusted(error)) from error
         except aiohttp.ClientConnectorError as error:
@@ -140,7 +142,7 @@ class Exchange:
         for _ in range(_MOST_REDIRECTS):
             async with session.request(method, there, data=body, headers=sent, allow_redirects=False, proxy=self._proxy) as response:
                 if response.status in _REDIRECTS and "Location" in response.headers:
-                    there = _followed(there, response.headers["Location"])
+                    there = redirected(there, response.headers["Location"])
                     continue
                 read = await self._read(response)
                 return Response(response.status, {name.lower(): strike(value) for name, value in response.headers.items()}, read)
@@ -180,7 +182,7 @@ class Counted:
     def __init__(self, most_bytes: int, encoding: str) -> None:
         encoding = encoding.strip().lower()
         if encoding not in {"", "identity", "gzip", "deflate"}:
-            raise OversizeError(f"the reply is packed as {encoding[:20]!r}, which was not asked for")
+            raise Fault(f"the reply is packed as {encoding[:20]!r}, which was not asked for", again=False, came=True)
         self._most = most_bytes
         self._came = self._gave = 0
         self._unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in {"gzip", "deflate"} else None
@@ -189,21 +191,20 @@ class Counted:
         """The chunk's content.
 
         Raises:
-            OversizeError: with it, there is too much.
-            DamagedError: it is not packed as its header states.
+            Fault: with it, there is too much, or it is not packed as its header states.
         """
         self._came += len(chunk)
         try:  # one byte more than allowed shows that there is more
             content = self._unpack.decompress(chunk, self._most - self._gave + 1) if self._unpack else chunk
         except zlib.error as error:
-            raise DamagedError(f"the reply cannot be unpacked ({error})") from error
+            raise Fault(f"the reply cannot be unpacked ({error})", came=True) from error
         self._gave += len(content)
         if max(self._came, self._gave) > self._most:
-            raise OversizeError(f"the reply has more than {self._most:,} bytes, which no answer takes")
+            raise Fault(f"the reply has more than {self._most:,} bytes, which no answer takes", again=False, came=True)
         return content
 
 
-def _followed(here: URL, location: str) -> URL:
+def redirected(here: URL, location: str) -> URL:
     """Where a redirect leads: within the host, and to its encrypted side.
 
     Raises:

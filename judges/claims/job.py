@@ -17,7 +17,6 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,14 +24,13 @@ import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judges import batches
-from judges.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
+from judges.batches import BatchReply, Submission
 from judges.claims.extraction import read_reply, rows_of
-from judges.claims.texts import PromptParts, ReadingQuestion, ReadingRequest, open_texts, put
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, call_of, fingerprint, now, run_to_end, shown
+from judges.claims.texts import ReadingQuestion, ReadingRequest, open_texts, put
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, now, run_to_end
 from providers.cache import ReplyCache
 from providers.forms import ModelQuestion
-from providers.prices import Budget, Price, price_of, refuse_unpriced
-from providers.provider import ModelSettings
+from providers.prices import Budget, price_of, refuse_unpriced
 from schemas.common.errors import UsageError
 from schemas.records import Call, Claim
 from schemas.store.journal import Journal, made, starting
@@ -114,17 +112,7 @@ class _Job:
                     await asyncio.to_thread(self._save)
 
     async def _ask(self, asker: Asker, one: ReadingQuestion) -> None:
-        first = one.texts[0]
-        asked = Request(
-            messages=one.messages,
-            form=one.family.model,
-            key=one.key,
-            purpose="reader",
-            episode_id=first.game.episode_id,
-            turn=first.turn,
-            agent=first.message.agent,
-        )
-        self._take(one, await asker.ask(asked))
+        self._take(one, await asker.ask(Request(messages=one.messages, key=one.key, purpose="reader", **_about(one))))
         self._done += 1
         if self._on_progress is not None:
             self._on_progress(self._done, self._calls_to_make)
@@ -191,35 +179,15 @@ class CollectedReading(NamedTuple):
     """Calls without a usable reply: the next start asks them again."""
 
 
-class _Record(NamedTuple):
-    """All that is needed to turn a batch's replies into claims."""
+class _BatchJob(NamedTuple):
+    """What a batch is for."""
 
-    run_id: str
-    settings: ModelSettings
-    where: str | None
-    benchmarks: tuple[str, ...] | None
-    earlier: bool
-    prompt: PromptParts
+    request: ReadingRequest
     keys: list[str]
     """`ReadingQuestion.key` of each request, which is called by its place in this list."""
-    prompt_hashes: list[str]
-    """As in `calls.prompt_hash`."""
-    price: Price | None
-    asked_at: datetime
-    batch_id: str | None
-    """None: it was about to be submitted when the process ended."""
-
-    def request(self) -> ReadingRequest:
-        return ReadingRequest(
-            settings=self.settings, where=self.where, benchmarks=self.benchmarks, earlier=self.earlier, prompt=self.prompt
-        )
 
 
-_RECORD = TypeAdapter(_Record)
-
-
-def _pending(store: Store) -> Iterator[tuple[Path, _Record]]:
-    return remembered(_folder(store), _RECORD)
+_KIND: Final[TypeAdapter[Submission[_BatchJob]]] = TypeAdapter(Submission[_BatchJob])
 
 
 def _folder(store: Store) -> Path:
@@ -233,10 +201,10 @@ def refuse_if_reading(request: ReadingRequest, store: Store) -> None:
         StoreError: a batch's record is damaged.
         UsageError: a batch by the same reader was submitted and not collected.
     """
-    for _, record in _pending(store):
-        if record.settings.model == request.settings.model:
+    for _, sent in batches.pending(_KIND, _folder(store)):
+        if sent.settings.model == request.settings.model:
             raise UsageError(
-                f"a batch of texts for {request.stored_as} is under way ({record.batch_id}): "
+                f"a batch of texts for {request.stored_as} is under way ({sent.batch_id}): "
                 "get its readings first with cotrace claims --collect"
             )
 
@@ -249,38 +217,20 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         StoreError: the store cannot be read or written.
         UsageError: the condition is not SQL, the provider has no batches, or a batch by the same reader is under way.
     """
-    store.update()
     settings, price = request.settings, price_of(request.settings, request.prices)
-    with batch_client(settings, batches.MOST_BYTES_LISTED) as client, starting(store):
+    batches.refuse_without_batches(settings)
+    store.update()
+    with starting(store):
         refuse_if_reading(request, store)
         found, texts, before = open_texts(request, store)
-        lengths = (sum(len(message["content"]) for message in one.messages) for one in found)
-        asked = found[: batches.affordable(request.max_cost, lengths, settings, price)]
-        counts = (len(asked), texts, before, len(found) - len(asked))
+        questions = [ModelQuestion(messages=one.messages, form=one.family.model) for one in found]
+        asked = batches.affordable(request.max_cost, questions, settings, price)
+        counts = (asked, texts, before, len(found) - asked)
         if not asked:
             return SubmittedReading(None, *counts)
-        questions = [ModelQuestion(messages=one.messages, form=one.family.model) for one in asked]
-        record = _Record(
-            run_id=secrets.token_hex(8),
-            settings=settings,
-            where=request.where,
-            benchmarks=request.benchmarks,
-            earlier=request.earlier,
-            prompt=request.prompt,
-            keys=[one.key for one in asked],
-            prompt_hashes=[shown(fingerprint(settings, question)) for question in questions],
-            price=price,
-            asked_at=now(),
-            batch_id=None,
-        )
-        path = remember(_folder(store), record.run_id, record)  # first: a batch that is paid must be found again, whenever the process ends
-        try:
-            batch_id = batches.send(client, record.run_id, questions, settings)
-        except BatchRefusedError:
-            path.unlink(missing_ok=True)
-            raise
-        remember(_folder(store), record.run_id, record._replace(batch_id=batch_id))
-    return SubmittedReading(batch_id, *counts)
+        job = _BatchJob(request, [one.key for one in found[:asked]])
+        sent = Submission(job, secrets.token_hex(8), settings, price, now(), [], None)
+        return SubmittedReading(batches.submit(_KIND, _folder(store), sent, questions[:asked]), *counts)
 
 
 def collect_readings(store: Store) -> list[CollectedReading]:
@@ -291,49 +241,43 @@ def collect_readings(store: Store) -> list[CollectedReading]:
         StoreError: the store cannot be written, or a record is damaged.
     """
     store.update()
-    with starting(store), batches.within_reach():
-        return [_collected(store, path, record) for path, record in list(_pending(store))]
+    with starting(store):
+        return [_collected(store, path, sent) for path, sent in list(batches.pending(_KIND, _folder(store)))]
 
 
-def _collected(store: Store, path: Path, record: _Record) -> CollectedReading:
-    reader, calls = record.request().stored_as, len(record.keys)
-    batch = batches.find(Sent(record.settings, record.run_id, record.batch_id))
-    if batch is None:
-        path.unlink()
-        return CollectedReading(reader, None, "lost", 0, calls, 0, 0)
-    if batch.status in batches.UNDER_WAY:
-        return CollectedReading(reader, batch.id, batch.status, batches.done_of(batch), calls, 0, 0)
-    waiting = {one.key: one for one in open_texts(record.request(), store).questions}
+def _collected(store: Store, path: Path, sent: Submission[_BatchJob]) -> CollectedReading:
+    found, reader = batches.find(sent), sent.job.request.stored_as
     rows: list[Claim] = []
     asked: list[Call] = []
-    for reply in batches.replies(batch, record.settings, calls):
-        call, claims = _taken(reply, record, waiting.get(record.keys[reply.number]))
-        asked.append(call)
-        rows += claims
-    put(store, reader, rows, asked)
-    path.unlink()
+    if found.replies:
+        waiting = {one.key: one for one in open_texts(sent.job.request, store).questions}
+        for reply in found.replies:
+            call, claims = _taken(reply, sent, waiting.get(sent.job.keys[reply.number]))
+            asked.append(call)
+            rows += claims
+        put(store, reader, rows, asked)
+    if found.replies is not None:
+        path.unlink()
     read, failed = len({row[:3] for row in rows}), sum(call.status == "failed" for call in asked)
-    return CollectedReading(reader, batch.id, batch.status, batches.done_of(batch), calls, read, failed)
+    return CollectedReading(reader, found.batch_id, found.status, found.done, len(sent.job.keys), read, failed)
 
 
-def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None) -> tuple[Call, list[Claim]]:
+def _taken(reply: BatchReply, sent: Submission[_BatchJob], question: ReadingQuestion | None) -> tuple[Call, list[Claim]]:
     """The call as it goes on record, and the claims for each text that still waits for them."""
-    first = question.texts[0] if question else None
-    request = Request(
-        messages=(),
-        purpose="reader",
-        episode_id=first.game.episode_id if first else None,
-        turn=first.turn if first else None,
-        agent=first.message.agent if first else None,
-    )
-    taken = taken_of(reply, question.family.model if question else None, record.price)
-    call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken, (record.settings.model, record.price))
-    name = hashlib.blake2b(f"{record.run_id} {reply.number}".encode(), digest_size=8).hexdigest()
+    about = {} if question is None else _about(question)
+    call, taken = sent.taken(reply, Request(messages=(), purpose="reader", **about))
+    name = hashlib.blake2b(f"{sent.run_id} {reply.number}".encode(), digest_size=8).hexdigest()
     call = call._replace(call_id=name)  # collected again after a kill, it is the same call
     if question is None or taken.answer is None or taken.answer.filled is None:
         return call, []
     read = read_reply(taken.answer.filled, question.text, question.family.types)
-    return call, [row for text in question.texts for row in rows_of(read, text.place, record.request().stored_as, question.key)]
+    return call, [row for text in question.texts for row in rows_of(read, text.place, sent.job.request.stored_as, question.key)]
+
+
+def _about(question: ReadingQuestion) -> dict[str, Any]:
+    """Where the first of the texts is, and the form of the reply, as a request has them."""
+    first = question.texts[0]
+    return {"form": question.family.model, "episode_id": first.game.episode_id, "turn": first.turn, "agent": first.message.agent}
 
 
 def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
@@ -427,7 +371,7 @@ def filled_form(reply: object, form: type[BaseModel]) -> BaseModel:
     """
     message = orjson.loads(reply) if isinstance(reply, str) else reply
     if not isinstance(message, dict) or not isinstance(message.get("claims"), list):
-        raise ValueError("the reply is no object with a list of claims")  # noqa: TRY004 - the reply's fault, as bad JSON is
+        raise ValueError("the reply is not an object with a list of claims")  # noqa: TRY004 - the reply's fault, as bad JSON is
     claims, passages = [], [*(message.get("not_understood") or [])]
     for claim in message["claims"]:
         plain = _without_nulls(claim)

@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from judges.batches import RECORD_ENDING
+from judges.batches import ENDING
 from judges.evidence.prompt import PromptMaker
 from judges.rubric import Rubric
 from judges.runs.batch import refuse_if_pending
@@ -200,7 +200,7 @@ class _ModelRun:
         with starting(self._store) as folder:
             run = new_run(self._request, self._price)
             self._recovered = take_up(self._store, folder, run)
-            if any(folder.glob(f"*{RECORD_ENDING}")):
+            if any(folder.glob(f"*{ENDING}")):
                 refuse_if_pending(folder, run)
             with self._store.reading():  # one opening for all queries of the plan
                 known = found_answers(self._store, run)

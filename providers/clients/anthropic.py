@@ -14,9 +14,10 @@ import instructor
 from instructor import AsyncInstructor
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, Turn, Write, arguments_of, called, given, http_client, merged
+from providers.clients.client import HOOKS, Client, Gated, Write, arguments_of, called, given, merged
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import Mode, ModelSettings, address_of, key_of
+from providers.wire import Turn, http_client
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
 
 _STOPPED: Final = {
@@ -56,7 +57,7 @@ class Connected(Client):
             base_url=(address_of(settings) or "").rstrip("/").removesuffix("/v1"),
             api_key=key_of(settings),
             auth_token=None,
-            http_client=http_client(settings, turn),
+            http_client=http_client(turn, settings.timeout_s, settings.most_bytes()),
             max_retries=0,
             default_headers=dict(settings.headers),
         )

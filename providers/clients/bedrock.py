@@ -20,11 +20,11 @@ from botocore import UNSIGNED
 from instructor import AsyncInstructor
 from instructor.v2.core.patch import patch_v2
 
-from providers.clients.client import HOOKS, Client, Gated, Turn, Write, arguments_of, called, given, merged
+from providers.clients.client import HOOKS, Client, Gated, Write, arguments_of, called, given, merged
 from providers.faults import Fault
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import Mode, ModelSettings, address_of, key_in
-from providers.wire import Wire
+from providers.wire import Turn, Wire
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from schemas.common.errors import UsageError
 from schemas.common.text import use_secret
@@ -60,7 +60,7 @@ class Connected(Client):
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
-        self._wire = Wire(settings, turn)
+        self._wire = Wire(turn, settings.timeout_s, settings.most_bytes())
         self._token = key_in(settings.key_variable or _TOKEN)
         self._region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or _REGION
         self._address = (address_of(settings) or f"https://bedrock-runtime.{self._region}.amazonaws.com").rstrip("/")

@@ -10,11 +10,9 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
-import httpx
 import orjson
 from instructor import AsyncInstructor, Provider
 from instructor import Mode as TheirMode
@@ -25,12 +23,9 @@ from instructor.v2.core.registry import mode_registry
 from providers.faults import Unusable
 from providers.forms import CALL, ChatRequest, Form
 from providers.provider import Mode, ModelSettings, provider_of
-from providers.wire import Wire
+from providers.wire import Turn
 from schemas.chat.messages import Completion, Message, ToolCall
 from schemas.common.packages import needed
-
-Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
-"""Entered before each request goes out: pauses, limits, the budget."""
 
 
 class Client(ABC):
@@ -158,11 +153,6 @@ class Gated:
 
 
 # -- messages, tools and replies of several providers -----------------------------------------------------
-
-
-def http_client(settings: ModelSettings, turn: Turn) -> httpx.AsyncClient:
-    """The HTTP client of an SDK, over the one transport (`providers.wire`), which has the time limit."""
-    return httpx.AsyncClient(transport=Wire(settings, turn), timeout=None)  # noqa: S113
 
 
 def merged(messages: Sequence[Message], parts: Callable[[Message], list[Any]], *, assistant: str, content: str) -> list[dict[str, Any]]:

@@ -17,9 +17,10 @@ from google.genai import types
 from instructor import AsyncInstructor
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, Turn, arguments_of, called, given, http_client, merged
+from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import Mode, ModelSettings, address_of, key_of
+from providers.wire import Turn, http_client
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, Tool, UnreadableError, counted, probabilities_in, text_or_none
 
 _VERSION: Final = "v1beta"
@@ -67,7 +68,7 @@ class Connected(Client):
         super().__init__(settings, turn)
         # a newer word for why a reply ended: `Completion.ending` knows what it means
         warnings.filterwarnings("ignore", message=".* is not a valid FinishReason")
-        self._http = http_client(settings, turn)
+        self._http = http_client(turn, settings.timeout_s, settings.most_bytes())
         options = types.HttpOptions(
             base_url=(address_of(settings) or "").rstrip("/").removesuffix(f"/{_VERSION}").removesuffix("/v1"),
             api_version=_VERSION,

@@ -21,10 +21,11 @@ from instructor import AsyncInstructor
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, Turn, Write, given, http_client
+from providers.clients.client import HOOKS, Client, Gated, Write, given
 from providers.faults import TimedOut, classify
 from providers.forms import ChatRequest, Form
 from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
+from providers.wire import Turn, http_client
 from schemas.chat.messages import (
     Completion,
     ErrorCameError,
@@ -132,7 +133,11 @@ def _sdk(settings: ModelSettings, turn: Turn) -> openai.AsyncOpenAI:
     provider, base = provider_of(settings), address_of(settings)
     if base is None:
         raise UsageError(f"--model {settings.model} needs an address: set {provider.url_variable}, or give it with --base-url")
-    more: dict[str, Any] = {"http_client": http_client(settings, turn), "max_retries": 0, "default_headers": dict(settings.headers)}
+    more: dict[str, Any] = {
+        "http_client": http_client(turn, settings.timeout_s, settings.most_bytes()),
+        "max_retries": 0,
+        "default_headers": dict(settings.headers),
+    }
     is_azure, base, key = provider.protocol == "azure", base.rstrip("/"), key_of(settings)
     if is_azure and not base.endswith("/v1"):
         version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)

@@ -237,7 +237,7 @@ def test_replies_of_batches_pass_the_same_gate(finish: str, status: str) -> None
     filled = {"Q1": {"reason": "so", "answer": "yes"}, "Q2": {"reason": "so", "answer": "no"}}
     body = {"choices": [{"message": {"content": json.dumps(filled)}, "finish_reason": finish}], "usage": {}}
     line = json.dumps({"custom_id": "0", "response": {"body": body}}).encode() + b"\n"
-    (reply,) = read_replies([line], 10_000)
+    (reply,) = read_replies(line)
     taken = taken_of(reply, FORMS["answers"], None)
     assert (taken.status, taken.answer is not None and taken.answer.counts) == (status, status == "answered")
     assert status == "answered" or "longest length" in (taken.error or "")

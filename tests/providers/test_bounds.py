@@ -7,14 +7,14 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
+from yarl import URL
 
 from games.coordination.qa.ask import AskRequest, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE
-from judges.batches import ForeignRedirectError, bound
-from providers.faults import HopelessError, OversizeError
+from providers.faults import Fault, HopelessError
 from providers.provider import ModelSettings
+from providers.wire import Counted, redirected
 from tests.games.coordination.test_coordination_ask import question_file
 from tests.servers.stub_server import stub_server
 
@@ -51,41 +51,25 @@ def test_asking_coordination_questions_stays_with_the_server(tmp_path: Path) -> 
 )
 def test_which_redirects_are_followed(location: str, *, followed: bool) -> None:
     """Within a host, and to its encrypted side; nowhere else."""
-
-    def serve(request: httpx.Request) -> httpx.Response:
-        if request.url.path == "/there":
-            return httpx.Response(200, text=request.url.host)
-        return httpx.Response(307, headers={"location": location})
-
-    with httpx.Client(transport=httpx.MockTransport(serve), follow_redirects=True) as client:
-        bound(client, 1000)
-        if followed:
-            assert client.get("http://first.example/").text == "first.example"
-        else:
-            with pytest.raises(ForeignRedirectError):
-                client.get("http://first.example/")
+    here = URL("http://first.example/")
+    if followed:
+        there = redirected(here, location)
+        assert (there.host, there.path) == ("first.example", "/there")
+    else:
+        with pytest.raises(HopelessError):
+            redirected(here, location)
 
 
 def test_nothing_comes_down_from_https() -> None:
     """A redirect that would show the key on the wire is not followed."""
-    serve = httpx.MockTransport(lambda _: httpx.Response(307, headers={"location": "http://first.example/"}))
-    with httpx.Client(transport=serve, follow_redirects=True) as client:
-        bound(client, 1000)
-        with pytest.raises(ForeignRedirectError):
-            client.get("https://first.example/")
+    with pytest.raises(HopelessError):
+        redirected(URL("https://first.example/"), "http://first.example/")
 
 
 @pytest.mark.parametrize(("encoding", "pack"), [("", bytes), ("gzip", gzip.compress), ("deflate", zlib.compress)])
 def test_a_body_at_the_limit_comes_whole_and_one_byte_more_does_not(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     """What counts is what it is unpacked."""
     packed = pack(b"x" * 1000)
-
-    def serve(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, headers={"content-encoding": encoding}, stream=httpx.ByteStream(packed))
-
-    with httpx.Client(transport=httpx.MockTransport(serve)) as client:
-        bound(client, 1000)
-        assert client.get("http://x.example").content == b"x" * 1000
-        bound(client, 999)
-        with pytest.raises(OversizeError):
-            client.get("http://x.example")
+    assert Counted(1000, encoding).take(packed) == b"x" * 1000
+    with pytest.raises(Fault, match="more than 999 bytes"):
+        Counted(999, encoding).take(packed)
