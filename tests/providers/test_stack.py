@@ -40,7 +40,7 @@ def called_by(action: Callable[[], object]) -> Counter[tuple[str, str]]:
         action()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return calls
 
 
