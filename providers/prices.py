@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import difflib
 import threading
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from providers.faults import BudgetSpentError
 from providers.provider import PROVIDERS, ModelSettings, is_at_own_server
@@ -19,24 +21,23 @@ from schemas.common.errors import UsageError
 from schemas.common.packages import needed
 from schemas.common.yaml_lines import read_yaml
 
-_CHARACTERS_A_TOKEN = 3.0
-"""A low guess (English has about four), used until the server's own counts are known."""
-_USUAL_TOKENS_A_CHARACTER = 0.25
-"""Of English, until the server has counted a prompt."""
 _FREE = ("ollama", "local")
 """Providers that run on one's own machine."""
 
 
-class Price(NamedTuple):
-    """USD a million tokens."""
+_Usd: TypeAlias = Annotated[float, Field(ge=0)]
 
-    input: float
-    output: float
-    cached: float | None = None
+
+class Price(NamedTuple):
+    """USD a million tokens; entries of price files have the same fields."""
+
+    input: _Usd
+    output: _Usd
+    cached: _Usd | None = None
     """Of prompt tokens out of the provider's cache; None: as `input`."""
-    written: float | None = None
+    written: _Usd | None = None
     """Of prompt tokens that are put into the provider's cache; None: as `input`."""
-    reasoning: float | None = None
+    reasoning: _Usd | None = None
     """Of reply tokens that are spent on reasoning; None: as `output`."""
 
     @property
@@ -74,13 +75,7 @@ class PriceLine(NamedTuple):
     """Whether a pattern has matched a model that no list knows: its name may be wrong, or its price another."""
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached: float | None = Field(default=None, ge=0)
-    written: float | None = Field(default=None, ge=0)
-    reasoning: float | None = Field(default=None, ge=0)
+_PRICES: Final = TypeAdapter(dict[str, Price])
 
 
 def price_of(settings: ModelSettings, own_file: Path | None = None) -> Price | None:
@@ -104,10 +99,10 @@ def price_line(settings: ModelSettings, own_file: Path | None = None) -> PriceLi
     """
     model, is_free = settings.model, settings.provider in _FREE
     listed = None if is_free or is_at_own_server(settings) else _listed(model)
-    for pattern, entry in _read(own_file).items() if own_file else ():
+    for pattern, price in _read(own_file).items() if own_file else ():
         if fnmatchcase(model, pattern):
-            is_guess = pattern != model and listed is None and model.partition("/")[0] in PROVIDERS
-            return PriceLine(Price(**entry.model_dump()), f"{own_file}: {pattern}", is_guess)
+            is_guess = pattern != model and listed is None and settings.provider in PROVIDERS
+            return PriceLine(price, f"{own_file}: {pattern}", is_guess)
     if is_free:
         return PriceLine(Price(0.0, 0.0), "one's own machine", is_guess=False)
     return listed
@@ -158,9 +153,6 @@ def _listed(model: str) -> PriceLine | None:
     if known is None:
         return None
     needed("genai_prices", "asking a model")
-    from datetime import UTC, datetime
-    from importlib.metadata import version
-
     from genai_prices.data_snapshot import get_snapshot
 
     try:
@@ -168,24 +160,16 @@ def _listed(model: str) -> PriceLine | None:
     except LookupError:
         return None
     prices = found.get_prices(datetime.now(UTC))
-    first = {field: _first(getattr(prices, f"{theirs}_mtok", None)) for field, theirs in _THEIRS.items()}
-    if first["input"] is None or first["output"] is None:
+    each = [getattr(prices, f"{kind}_mtok", None) for kind in ("input", "output", "cache_read", "cache_write")]
+    first = [None if price is None else float(getattr(price, "base", price)) for price in each]  # of several, that of short prompts
+    if first[0] is None or first[1] is None:
         return None
-    return PriceLine(Price(**first), f"{provider}/{found.id} in genai-prices {version('genai-prices')}", is_guess=False)  # type: ignore[arg-type]
+    return PriceLine(Price(*first), f"{provider}/{found.id} in genai-prices {version('genai-prices')}", is_guess=False)  # type: ignore[arg-type]
 
 
-_THEIRS = {"input": "input", "output": "output", "cached": "cache_read", "written": "cache_write"}
-
-
-def _first(price: Any) -> float | None:
-    """A price, or of several that depend on the length of the prompt the one of the shortest."""
-    base = getattr(price, "base", price)
-    return None if base is None else float(base)
-
-
-def _read(path: Path) -> dict[str, _Entry]:
+def _read(path: Path) -> dict[str, Price]:
     try:
-        return TypeAdapter(dict[str, _Entry]).validate_python(read_yaml(path, "price file") or {})
+        return _PRICES.validate_python(read_yaml(path, "price file") or {})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -195,12 +179,13 @@ def _read(path: Path) -> dict[str, _Entry]:
 class TokenEstimate:
     """Tokens of a prompt from its length; learns the highest rate that the server has counted.
 
-    The length is in characters, or in bytes where a language that takes more tokens a character must not be taken for English.
+    The length is in characters, or in bytes where a language that takes more tokens a character must not be taken for English, which has
+    about four characters a token.
     """
 
     def __init__(self) -> None:
-        self._tokens_a_character = 1 / _CHARACTERS_A_TOKEN
-        self._characters = self._tokens = 0
+        self._tokens_a_character = 1 / 3
+        self._characters, self._tokens = 4, 1
 
     def tokens(self, characters: int) -> float:
         """How many tokens a prompt of that many characters will hardly exceed."""
@@ -213,7 +198,7 @@ class TokenEstimate:
 
     def usual(self, characters: int) -> float:
         """How many tokens a prompt of that many characters has on the average."""
-        return characters * (self._tokens / self._characters if self._tokens else _USUAL_TOKENS_A_CHARACTER)
+        return characters * self._tokens / self._characters
 
 
 class Budget:
@@ -243,17 +228,14 @@ class Budget:
         Raises:
             BudgetSpentError: it cannot, whatever comes back from the requests under way.
         """
-        while not self._reserve(cost):  # noqa: ASYNC110 - an event belongs to one loop
-            await asyncio.sleep(self._OTHERS_S)
-
-    def _reserve(self, cost: float) -> bool:
-        with self._one:
-            if self._limit is not None and self._spent + self._reserved + cost > self._limit:
+        while True:
+            with self._one:
+                if self._limit is None or self._spent + self._reserved + cost <= self._limit:
+                    self._reserved += cost
+                    return
                 if self._reserved <= 0.0 or self._spent + cost > self._limit:
                     raise BudgetSpentError
-                return False
-            self._reserved += cost
-            return True
+            await asyncio.sleep(self._OTHERS_S)
 
     def settle(self, reserved: float, spent: float) -> None:
         """A request that had reserved so much has cost so much."""

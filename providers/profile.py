@@ -9,18 +9,20 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import ceil
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from providers.provider import Mode, ModelSettings, address_of, is_at_own_server, is_own, key_of
 from schemas.common.errors import UsageError
+
+if TYPE_CHECKING:
+    import httpx
 
 RESERVE: Final = 256
 """Tokens of the context that are left to the server's own frame around messages and schema."""
@@ -117,17 +119,11 @@ class Profile(BaseModel):
         return replace(settings, **found)
 
 
-def folder() -> Path:
-    """Where profiles are: COTRACE_CONFIG, or `cotrace` in the user's folder for settings."""
-    named = os.environ.get("COTRACE_CONFIG")
-    usual = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cotrace"
-    return (Path(named) if named else usual) / "servers"
-
-
 def path_of(model: str, base_url: str) -> Path:
-    """The file of a model at an address."""
+    """The file of a model at an address, in COTRACE_CONFIG or in `cotrace` of the user's folder for settings."""
+    usual = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cotrace"
     key = hashlib.blake2b(f"{model} {base_url}".encode(), digest_size=6).hexdigest()
-    return folder() / f"{re.sub(r'[^A-Za-z0-9.]+', '-', model)}-{key}.json"
+    return Path(os.environ.get("COTRACE_CONFIG") or usual) / "servers" / f"{re.sub(r'[^A-Za-z0-9.]+', '-', model)}-{key}.json"
 
 
 def write(profile: Profile) -> Path:
@@ -139,9 +135,9 @@ def write(profile: Profile) -> Path:
     path = path_of(profile.model, profile.base_url)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as file:
-            file.write(profile.model_dump_json(indent=1) + "\n")
-        Path(file.name).replace(path)
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_text(profile.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}): name another folder in COTRACE_CONFIG") from error
     return path
@@ -158,12 +154,6 @@ def read(settings: ModelSettings) -> Profile | None:
         return None
 
 
-def known(settings: ModelSettings) -> Profile | None:
-    """What is known of a model at its address: its profile, or what a server of the user's own states; None of others."""
-    found = read(settings)
-    return stated(settings) if found is None and is_at_own_server(settings) else found
-
-
 def fitted(
     models: Sequence[ModelSettings], given: Collection[str], *, concurrency: int | None, usual: int, questions: int | None = None
 ) -> tuple[tuple[ModelSettings, ...], int]:
@@ -176,9 +166,9 @@ def fitted(
         usual: calls at once where a server's slots are not known.
         questions: as `Profile.fit` takes it.
     """
-    found = [known(one) for one in models]
-    slots = [one.slots if one else None for one in found]
-    at_once = concurrency or _sum(slots) or usual
+    found = [read(one) or (stated(one) if is_at_own_server(one) else None) for one in models]
+    slots = [one.slots if one and one.slots else 0 for one in found]
+    at_once = concurrency or (sum(slots) if all(slots) else 0) or usual
     each = ceil(at_once / max(1, len(models)))
     pairs = zip(models, found, strict=True)
     return tuple(one if profile is None else profile.fit(one, given, each, questions) for one, profile in pairs), at_once
@@ -192,58 +182,42 @@ def stated(settings: ModelSettings) -> Profile:
     Raises:
         UsageError: the model's name or address is none, or its key is missing.
     """
-    return _Facts(settings).profile()
+    import httpx
+
+    base = (address_of(settings) or "").rstrip("/")
+    root, headers = base.removesuffix("/v1"), {"Authorization": f"Bearer {key_of(settings)}"}
+    with httpx.Client(timeout=_ANSWERS_WITHIN_S, headers=headers, trust_env=not is_own(base)) as client:
+        models = _objects(_got(client, f"{base}/models").get("data"))
+        found = _llama_cpp(client, root) or _vllm(models, settings.model_name) or _ollama(client, root, settings.model_name)
+    names = [str(model.get("id")) for model in models if model.get("id")]
+    return Profile(model=settings.model, base_url=base, models=names, **found)
 
 
-class _Facts:
-    """Asks a server for what it states."""
-
-    def __init__(self, settings: ModelSettings) -> None:
-        self._settings = settings
-        self._base = (address_of(settings) or "").rstrip("/")
-        self._root = self._base.removesuffix("/v1")
-
-    def profile(self) -> Profile:
-        import httpx
-
-        headers = {"Authorization": f"Bearer {key_of(self._settings)}"}
-        own = is_own(self._base)
-        with httpx.Client(timeout=_ANSWERS_WITHIN_S, headers=headers, trust_env=not own) as client:
-            models = self._models(client)
-            found = self._llama_cpp(client) or self._vllm(models) or self._ollama(client) or {}
-        names = [str(model.get("id")) for model in models if model.get("id")]
-        return Profile(model=self._settings.model, base_url=self._base, models=names, **found)
-
-    def _models(self, client: Any) -> list[Mapping[str, Any]]:
-        listed = _got(client, f"{self._base}/models").get("data")
-        return [model for model in listed if isinstance(model, dict)] if isinstance(listed, list) else []
-
-    def _llama_cpp(self, client: Any) -> dict[str, Any] | None:
-        props, slots = _got(client, f"{self._root}/props"), _got(client, f"{self._root}/slots").get("list")
-        generation = props.get("default_generation_settings")
-        first = slots[0] if isinstance(slots, list) and slots and isinstance(slots[0], dict) else {}
-        of_call = generation if isinstance(generation, dict) else first
-        if "n_ctx" not in of_call:
-            return None
-        number = _count(props.get("total_slots")) or (len(slots) if isinstance(slots, list) else None)
-        return {"server": "llama.cpp", "context": _count(of_call.get("n_ctx")), "slots": number}
-
-    def _vllm(self, models: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        mine = next((model for model in models if model.get("id") == self._settings.model_name), None)
-        context = _count(mine.get("max_model_len")) if mine else None
-        return None if context is None or mine is None else {"server": str(mine.get("owned_by") or "vLLM"), "context": context}
-
-    def _ollama(self, client: Any) -> dict[str, Any] | None:
-        """What is loaded now has the length that it was loaded with; otherwise the model's own is an upper bound, which is no fact."""
-        name = self._settings.model_name
-        loaded = _got(client, f"{self._root}/api/ps").get("models")
-        for model in loaded if isinstance(loaded, list) else []:
-            if isinstance(model, dict) and name in (model.get("name"), model.get("model"), str(model.get("name")).removesuffix(":latest")):
-                return {"server": "Ollama", "context": _count(model.get("context_length"))}
-        return {"server": "Ollama"} if isinstance(loaded, list) else None
+def _llama_cpp(client: httpx.Client, root: str) -> dict[str, Any]:
+    props, slots = _got(client, f"{root}/props"), _objects(_got(client, f"{root}/slots").get("list"))
+    generation = props.get("default_generation_settings")
+    of_call = generation if isinstance(generation, dict) else slots[0] if slots else {}
+    if "n_ctx" not in of_call:
+        return {}
+    return {"server": "llama.cpp", "context": _count(of_call["n_ctx"]), "slots": _count(props.get("total_slots")) or len(slots) or None}
 
 
-def _got(client: Any, url: str) -> Mapping[str, Any]:
+def _vllm(models: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    mine = next((model for model in models if model.get("id") == name), {})
+    context = _count(mine.get("max_model_len"))
+    return {"server": str(mine.get("owned_by") or "vLLM"), "context": context} if context else {}
+
+
+def _ollama(client: httpx.Client, root: str, name: str) -> dict[str, Any]:
+    """What is loaded now has the length that it was loaded with; otherwise the model's own is an upper bound, which is no fact."""
+    listed = _got(client, f"{root}/api/ps").get("models")
+    for model in _objects(listed):
+        if name in (model.get("name"), model.get("model"), str(model.get("name")).removesuffix(":latest")):
+            return {"server": "Ollama", "context": _count(model.get("context_length"))}
+    return {"server": "Ollama"} if isinstance(listed, list) else {}
+
+
+def _got(client: httpx.Client, url: str) -> Mapping[str, Any]:
     """The JSON object at an address, or an array under the name `list`; empty if there is none."""
     import httpx
     import orjson
@@ -261,10 +235,9 @@ def _got(client: Any, url: str) -> Mapping[str, Any]:
     return {"list": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
 
 
+def _objects(listed: object) -> list[Mapping[str, Any]]:
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else None
-
-
-def _sum(slots: Sequence[int | None]) -> int | None:
-    known_ones = [number for number in slots if number is not None]
-    return sum(known_ones) if len(known_ones) == len(slots) else None
