@@ -34,6 +34,7 @@ from schemas.store.journal import Journal
 
 Source = Literal["model", "cache", "journal"]
 _Number = TypeVar("_Number", int, float)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,9 +122,9 @@ class Spent:
         if reply.source == "model":
             self.requests += call.attempts
             self.timed_out += reply.timed_out
-            self.tokens_in = added(self.tokens_in, call.tokens_in)
-            self.tokens_out = added(self.tokens_out, call.tokens_out)
-            self.cost = added(self.cost, call.cost)
+            self.tokens_in = summed((self.tokens_in, call.tokens_in))
+            self.tokens_out = summed((self.tokens_out, call.tokens_out))
+            self.cost = summed((self.cost, call.cost))
 
 
 @dataclass(slots=True)
@@ -151,27 +152,18 @@ class Usage(Spent):
             self.first_error = self.first_error or call.error
 
 
-def added(total: _Number | None, more: _Number | None) -> _Number | None:
-    """Their sum; None if one of them is not known."""
-    return None if total is None or more is None else total + more
-
-
 def summed(numbers: Iterable[_Number | None]) -> _Number | None:
     """The sum of all; None if one of them is not known."""
-    every = list(numbers)
-    known = [number for number in every if number is not None]
-    return sum(known) if len(known) == len(every) else None
+    total: _Number | None = 0
+    for number in numbers:
+        total = None if total is None or number is None else total + number
+    return total
 
 
 def fingerprint(settings: ModelSettings, question: ModelQuestion) -> bytes:
     """16 bytes over all that could change the reply."""
-    content = [
-        settings.model,
-        settings.answering(),
-        question.messages,
-        question.tools,
-        form_of(question.form).tool if question.form else None,
-    ]
+    form = form_of(question.form).tool if question.form else None
+    content = [settings.model, settings.answering(), question.messages, question.tools, form]
     return hashlib.blake2b(orjson.dumps(content, default=tuple, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 
@@ -190,9 +182,10 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, result: Call
         result: what came of it.
         priced: the model, and what it costs.
     """
-    completion, tokens = result.completion, result.tokens
-    model, price = priced
-    came = completion is not None and result.attempts > 0
+    completion, answer, (model, price) = result.completion, result.answer, priced
+    tokens = (None,) * len(result.tokens) if result.uncounted else result.tokens
+    tokens_in, tokens_out, tokens_cached, _, tokens_reasoning = tokens
+    is_priced = price is not None or (completion is not None and result.attempts > 0)
     return Call(
         call_id=secrets.token_hex(8),
         purpose=request.purpose,
@@ -205,11 +198,11 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, result: Call
         reply=completion.written if completion else None,
         reasoning=(completion.reasoning or None) if completion else None,
         finish_reason=completion.finish_reason if completion else None,
-        tokens_in=None if result.uncounted else tokens.input,
-        tokens_out=None if result.uncounted else tokens.output,
-        tokens_cached=None if result.uncounted else tokens.cached,
-        tokens_reasoning=None if result.uncounted else tokens.reasoning,
-        cost=result.cost if came or price is not None else None,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        tokens_cached=tokens_cached,
+        tokens_reasoning=tokens_reasoning,
+        cost=result.cost if is_priced else None,
         latency_s=result.latency_s,
         attempts=result.attempts,
         status=result.status,
@@ -217,8 +210,8 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, result: Call
         asked_at=asked_at,
         step=request.step,
         served_model=completion.served_model if completion else None,
-        read_as=result.answer.read_as if result.answer else None,
-        read=result.answer.read if result.answer else None,
+        read_as=answer.read_as if answer else None,
+        read=answer.read if answer else None,
     )
 
 
@@ -228,13 +221,6 @@ def now() -> datetime:
 
 
 _LOG: Final = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class _Member:
-    server: Server
-    busy: int = 0
-    """Calls under way."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -274,8 +260,8 @@ class Asker:
         self.usage = terms.usage
         self._priced = (self.settings.model, price)
         self._cache, self._journal, self._forced = terms.cache, terms.journal, terms.forced
-        self._members = [_Member(Server(settings, price=price, budget=budget)) for settings in endpoints]
-        self._open = list(self._members)
+        self._servers = [Server(settings, price=price, budget=budget) for settings in endpoints]
+        self._open = list(self._servers)
         self._hopeless = HopelessError("there is no server to ask")
         """Why the last server was given up."""
         self._free = asyncio.Semaphore(terms.concurrency)
@@ -294,8 +280,8 @@ class Asker:
 
     async def close(self) -> None:
         """Close all connections; journal and cache belong to the caller."""
-        for member in self._members:
-            await member.server.close()
+        for server in self._servers:
+            await server.client.close()
         if self._unlisted:
             _LOG.warning(
                 "%d of the replies of %s: the server's total of tokens is not the prompt and the reply that it lists; "
@@ -311,7 +297,7 @@ class Asker:
     @property
     def learned(self) -> dict[str, Any]:
         """What was learned of the first server (`Server.learned`)."""
-        return self._members[0].server.learned
+        return self._servers[0].learned
 
     async def ask(self, request: Request) -> Reply:
         """Ask, and have the reply on record before it is given out.
@@ -370,33 +356,26 @@ class Asker:
             HopelessError: no server is left.
         """
         while self._open:
-            member = min(self._open, key=lambda one: one.busy)
-            self._open.append(self._open.pop(self._open.index(member)))  # of equally busy ones, the next call goes to another
-            member.busy += 1
+            server = min(self._open, key=lambda one: one.busy)
+            self._open.append(self._open.pop(self._open.index(server)))  # of equally busy ones, the next call goes to another
             try:
-                return await member.server.ask(question)
+                return await server.ask(question)
             except HopelessError as error:
                 self._hopeless = error
-                self._open = [one for one in self._open if one is not member]
-            finally:
-                member.busy -= 1
+                self._open = [one for one in self._open if one is not server]
         raise self._hopeless
-
-
-T = TypeVar("T")
 
 
 def run_to_end(going: Coroutine[Any, Any, T]) -> T:
     """What the coroutine gives; where an event loop runs already, in a thread of its own."""
+
+    def run() -> T:
+        with asyncio.Runner() as runner:  # `asyncio.run` is what libraries for notebooks exchange for one that leaves every loop open
+            return runner.run(going)
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _run(going)
+        return run()
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_run, going).result()
-
-
-def _run(going: Coroutine[Any, Any, T]) -> T:
-    """As `asyncio.run`, which libraries for notebooks exchange for one that leaves every loop open."""
-    with asyncio.Runner() as runner:
-        return runner.run(going)
+        return thread.submit(run).result()

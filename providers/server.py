@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Literal
 
 import orjson
@@ -84,6 +85,14 @@ class CallResult:
     """answered, failed, or unasked: the budget did not allow (another) request."""
     error: str | None = None
 
+    def add(self, completion: Completion, cost: float | None) -> None:
+        """Count a completion that came; USD, None if not known."""
+        self.completion = completion
+        self.tokens = self.tokens.plus(completion.tokens)
+        self.uncounted = self.uncounted or not completion.is_counted
+        self.unlisted += completion.unlisted != 0
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+
 
 class Server:
     """One model at one server with one key, shared by all who ask; limits and pauses are its own, the budget need not be.
@@ -112,17 +121,13 @@ class Server:
         self.reached = self.billed = self._answered = False
         self.dearer = 1.0
         """Factor by which a reply has cost more than its prompt and its longest length allow: some servers bill reasoning on top."""
-        self._gate = Gate()
-        self._crowd = Crowd()
-        self._requests_limit = MinuteLimit(settings.requests_per_minute)
-        self._tokens_limit = MinuteLimit(settings.tokens_per_minute)
+        self.busy = 0
+        """Calls under way."""
+        self._gate, self._crowd = Gate(), Crowd()
+        self._requests_limit, self._tokens_limit = MinuteLimit(settings.requests_per_minute), MinuteLimit(settings.tokens_per_minute)
         self._last_reply_at = 0.0
         self._starved_calls = self._bad_requests = 0
         self._first, self._first_came = False, asyncio.Event()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self.client.close()
 
     async def ask(self, question: ModelQuestion) -> CallResult:
         """Ask until the question is answered; a reply that does not fit is shown back with the reason, a bounded number of times.
@@ -132,14 +137,19 @@ class Server:
         """
         call = _Call(self, question)
         result = call.result
+        self.busy += 1
         try:
             async with self._first_alone(question):
                 call.modes = [self.mode]
                 await call.run()
-                self._settle_on_the_first(call)
+                if not self.is_settled and result.status == "failed" and len(call.modes) == len(self.client.modes):
+                    self.mode, self.is_settled = self.client.modes[0], True  # it has tried all in vain: the next would find no other
+                    _LOG.warning("%s: no way of asking brought a form; forms are asked for with --mode %s", self.settings.model, self.mode)
+            self._answered = self._answered or result.status == "answered"
         except RefusedError as refused:
-            result.error = f"refused: {refused}"
+            result.status, result.error = "failed", f"refused: {refused}"
         except Fault as fault:
+            result.status = "failed"
             if call.times_limit > 1 and result.error and fault.status in _BAD_REQUEST:
                 result.error += f"; the server does not allow a longer reply ({fault.reason})"
             else:
@@ -147,18 +157,9 @@ class Server:
                 self._consider_giving_up(fault)
         except BudgetSpentError:
             result.error = result.error or "the budget allows no further request"
-            return result
-        else:
-            self._answered = self._answered or result.status == "answered"
-            return result
-        result.status = "failed"
+        finally:
+            self.busy -= 1
         return result
-
-    def _settle_on_the_first(self, call: _Call) -> None:
-        """Go back to the first way of asking for a form where one call has tried them all in vain: the next would find no other."""
-        if not self.is_settled and call.result.status == "failed" and len(call.modes) == len(self.client.modes):
-            self.mode, self.is_settled = self.client.modes[0], True
-            _LOG.warning("%s: no way of asking brought a form; forms are asked for with --mode %s", self.settings.model, self.mode)
 
     @property
     def learned(self) -> dict[str, Any]:
@@ -245,8 +246,7 @@ class Server:
     def came(self, call: _Call, completion: Completion) -> None:
         """A reply came: count what it took, whether it is an answer or not."""
         result, cost = call.result, cost_of(completion, self.price)
-        longest, expected = call.times_limit * self.settings.limit, self.estimate.tokens(call.length)
-        if self.price is not None and cost is not None and (most := self.price.most(completion.tokens.input or expected, longest)):
+        if cost is not None and (most := call.most(completion.tokens.input)):
             self.dearer = max(self.dearer, cost / most)
         call.settle(cost)
         self.billed = True
@@ -255,11 +255,7 @@ class Server:
         self.reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
         self.estimate.learn(call.length, completion.tokens.input)
         call.failures, call.since = 0, time.monotonic()
-        result.completion = completion
-        result.tokens = result.tokens.plus(completion.tokens)
-        result.uncounted = result.uncounted or not completion.is_counted
-        result.unlisted += completion.unlisted != 0
-        result.cost = None if result.cost is None or cost is None else result.cost + cost
+        result.add(completion, cost)
 
     def out_of_patience(self, call: _Call, error: BaseException | None) -> bool:
         """Whether a call that has met this fault gives up."""
@@ -406,21 +402,24 @@ class _Call:
 
     def _policy(self) -> AsyncRetrying:
         """When the client asks again, and after which pause."""
-        return AsyncRetrying(retry=retry_if_exception(self._again), wait=wait_after, stop=self._stops, reraise=True)
 
-    def _again(self, error: BaseException) -> bool:
-        cause = behind(error)
-        return self._next == "again" if isinstance(cause, Unusable) else isinstance(cause, Fault) and cause.again
+        def again(error: BaseException) -> bool:
+            cause = behind(error)
+            return self._next == "again" if isinstance(cause, Unusable) else isinstance(cause, Fault) and cause.again
 
-    def _stops(self, state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        return error is not None and self.server.out_of_patience(self, behind(error))
+        def stops(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome else None
+            return error is not None and self.server.out_of_patience(self, behind(error))
+
+        return AsyncRetrying(retry=retry_if_exception(again), wait=wait_after, stop=stops, reraise=True)
 
     def next_arguments(self) -> dict[str, Any]:
         """The arguments of instructor's client for the next request."""
         question, form = self.question, self.form
         messages = [*question.messages, *self._more]
-        self.length = sum(map(_bytes, messages)) + sum(len(orjson.dumps(tool.parameters)) for tool in question.tools)
+        called = (call.arguments for message in messages for call in message.get("tool_calls", ()))
+        texts = (text.encode() for text in chain((message["content"] for message in messages), called))
+        self.length = sum(map(len, chain(texts, (orjson.dumps(tool.parameters) for tool in question.tools))))
         self.length += form.length if form else 0
         request = ChatRequest(messages, question.tools, form, self.times_limit, self.modes[-1], self.server.refused)
         self.sent = self.server.client.arguments(request)
@@ -432,8 +431,8 @@ class _Call:
         try:
             completion = self.server.client.completion(response)
         except (UnreadableError, *ODD_TYPES) as error:
-            odd = f"the reply does not have the form of its protocol ({excerpt(strike(str(error)))})"
-            self._broken = behind(error if isinstance(error, UnreadableError) else UnreadableError(odd))
+            odd = UnreadableError(f"the reply does not have the form of its protocol ({excerpt(strike(str(error)))})")
+            self._broken = behind(error if isinstance(error, UnreadableError) else odd)
             self.failed(self._broken)
         else:
             self.server.came(self, completion)
@@ -454,22 +453,20 @@ class _Call:
         """
         if self._broken is not None:
             raise self._broken
-        assert self.result.completion is not None
-        answer = self.question.answer(self.result.completion)
-        if self._is_full(self.result.completion) and (answer.why_not or self.result.completion.finish_reason is None):
-            answer = self.question.answer(self.result.completion._replace(finish_reason="length"))
+        completion = self.result.completion
+        assert completion is not None
+        answer = self.question.answer(completion)
+        is_full = completion.ending == "finished" and completion.tokens.output >= self.limit
+        if is_full and (answer.why_not or completion.finish_reason is None):  # some servers do not state that they have cut it
+            answer = self.question.answer(completion._replace(finish_reason="length"))
         self.result.answer = answer
         if answer.why_not is None:
             return answer.filled
         if answer.is_declined:
             raise RefusedError(answer.why_not)
         self.result.error = f"no usable reply: {answer.why_not}"
-        self._next = self._after(answer, self.result.completion.written)
+        self._next = self._after(answer, completion.written)
         raise Unusable(answer.why_not)
-
-    def _is_full(self, completion: Completion) -> bool:
-        """Whether a reply has all tokens that it may have: some servers do not state that they have cut it."""
-        return completion.ending == "finished" and completion.tokens.output >= self.times_limit * self.server.settings.limit
 
     def _after(self, answer: Answer, written: str) -> Literal["nothing", "again", "other mode"]:
         """What to ask after a reply that is not an answer: never the same again."""
@@ -499,13 +496,22 @@ class _Call:
         """What may help where the last reply was not an answer."""
         read_as = self.result.answer.read_as if self.result.answer else ""
         if read_as == "refused: cut":
-            limit = self.server.settings.limit
-            longer = f", then {self.times_limit * limit}" if self.times_limit > 1 else ""
-            return f", {limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
+            longer = f", then {self.limit}" if self.times_limit > 1 else ""
+            return f", {self.server.settings.limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
         others = [mode for mode in self.server.client.modes if mode not in self.modes]
         if self.form is None or read_as not in _WRONG_SHAPE or not others:
             return ""
         return "; another way of asking may help: " + " or ".join(f"--mode {mode}" for mode in others)
+
+    @property
+    def limit(self) -> int:
+        """Longest reply to the next request, in tokens."""
+        return self.times_limit * self.server.settings.limit
+
+    def most(self, tokens_in: int = 0) -> float:
+        """The most that a request can cost, USD, of so many tokens if they are counted; 0 without a price."""
+        server = self.server
+        return server.price.most(tokens_in or server.estimate.tokens(self.length), self.limit) if server.price else 0.0
 
     async def reserve(self) -> None:
         """Reserve the most that the next request can cost.
@@ -513,12 +519,7 @@ class _Call:
         Raises:
             BudgetSpentError: the budget does not allow it.
         """
-        longest, expected, price = (
-            self.times_limit * self.server.settings.limit,
-            self.server.estimate.tokens(self.length),
-            self.server.price,
-        )
-        reserved = self.server.dearer * price.most(expected, longest) if price else 0.0
+        reserved = self.server.dearer * self.most()
         await self.server.budget.reserve(reserved)
         self._reserved = reserved
 
@@ -527,8 +528,3 @@ class _Call:
         if self._reserved is not None:
             self.server.budget.settle(self._reserved, self._reserved if cost is None else cost)
             self._reserved = None
-
-
-def _bytes(message: Message) -> int:
-    called = sum(len(call.arguments.encode()) for call in message.get("tool_calls", ()))
-    return len(message["content"].encode()) + called

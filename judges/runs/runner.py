@@ -37,7 +37,7 @@ from judges.runs.outcomes import (
     take_up,
     verdicts_of,
 )
-from providers.asker import Asker, JobTerms, JournalEntry, Request, Usage, added, now, run_to_end
+from providers.asker import Asker, JobTerms, JournalEntry, Request, Usage, now, run_to_end, summed
 from providers.cache import ReplyCache
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
@@ -85,9 +85,9 @@ class Recorder:
         self._calls.append(call)
         self.run = run._replace(
             calls=run.calls + call.attempts,
-            tokens_in=added(run.tokens_in, call.tokens_in),
-            tokens_out=added(run.tokens_out, call.tokens_out),
-            cost=added(run.cost, call.cost),
+            tokens_in=summed((run.tokens_in, call.tokens_in)),
+            tokens_out=summed((run.tokens_out, call.tokens_out)),
+            cost=summed((run.cost, call.cost)),
         )
 
     def learned(self, of_server: Mapping[str, Any]) -> None:

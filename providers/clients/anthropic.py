@@ -6,17 +6,17 @@ signed: where tools are used it has to be sent back word for word.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import anthropic
 import instructor
-from instructor import AsyncInstructor
+from instructor import AsyncInstructor, Provider
+from instructor import Mode as TheirMode
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, Write, arguments_of, called, given, merged
+from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged, unchanged
 from providers.forms import ChatRequest, Form, system_text
-from providers.provider import Mode, ModelSettings, address_of, key_of
+from providers.provider import ModelSettings, address_of, key_of
 from providers.wire import Turn, http_client
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
 
@@ -29,11 +29,6 @@ _STOPPED: Final = {
 }
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
 """Marks what the provider's cache holds: judges put the same long system text before every unit."""
-_MODES: Final[Mapping[Mode, instructor.Mode]] = {
-    "tools": instructor.Mode.TOOLS,
-    "json_schema": instructor.Mode.JSON_SCHEMA,
-    "json": instructor.Mode.JSON,
-}
 
 
 def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -41,13 +36,14 @@ def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs | {"extra_body": kwargs["extra_body"] | {"output_config": output}}
 
 
-_HOW: Final[Mapping[Mode, Write | None]] = {"tools": None, "json_schema": _by_schema, "json": lambda _form, kwargs: kwargs}
-for _mode, _write in _HOW.items():
-    Gated(instructor.Provider.ANTHROPIC, _MODES[_mode], _write)
-
-
 class Connected(Client):
     """Messages."""
+
+    ways: ClassVar = {
+        "tools": Gated(Provider.ANTHROPIC, TheirMode.TOOLS),
+        "json_schema": Gated(Provider.ANTHROPIC, TheirMode.JSON_SCHEMA, _by_schema),
+        "json": Gated(Provider.ANTHROPIC, TheirMode.JSON, unchanged),
+    }
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
@@ -62,8 +58,8 @@ class Connected(Client):
             default_headers=dict(settings.headers),
         )
 
-    def _patched(self, mode: Mode) -> AsyncInstructor:
-        return instructor.from_anthropic(self._sdk, mode=_MODES[mode], hooks=HOOKS)
+    def _patched(self, mode: TheirMode) -> AsyncInstructor:
+        return instructor.from_anthropic(self._sdk, mode=mode, hooks=HOOKS)
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`; the client's own time limit never comes first."""

@@ -6,24 +6,24 @@ client builds, signs and reads; `providers.wire` sends, in place of the client's
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-import instructor
-import instructor.v2.providers.bedrock.handlers  # registers the modes
+import instructor.v2.providers.bedrock.handlers  # noqa: F401 - registers the modes
 import orjson
 from aiobotocore.awsrequest import AioAWSResponse
 from aiobotocore.config import AioConfig
-from aiobotocore.session import AioSession, get_session
+from aiobotocore.session import get_session
 from botocore import UNSIGNED
-from instructor import AsyncInstructor
+from instructor import AsyncInstructor, Provider
+from instructor import Mode as TheirMode
 from instructor.v2.core.patch import patch_v2
 
-from providers.clients.client import HOOKS, Client, Gated, Write, arguments_of, called, given, merged
+from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged, unchanged
 from providers.faults import Fault
 from providers.forms import ChatRequest, Form, system_text
-from providers.provider import Mode, ModelSettings, address_of, key_in
+from providers.provider import ModelSettings, address_of, key_in
 from providers.wire import Turn, Wire
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from schemas.common.errors import UsageError
@@ -46,17 +46,14 @@ def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs | {"outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}}
 
 
-_HOW: Final[Mapping[instructor.Mode, Write | None]] = {
-    instructor.Mode.TOOLS: None,
-    instructor.Mode.JSON_SCHEMA: _by_schema,
-    instructor.Mode.MD_JSON: lambda _form, kwargs: kwargs,
-}
-for _mode, _write in _HOW.items():
-    Gated(instructor.Provider.BEDROCK, _mode, _write)
-
-
 class Connected(Client):
     """Converse."""
+
+    ways: ClassVar = {
+        "tools": Gated(Provider.BEDROCK, TheirMode.TOOLS),
+        "json_schema": Gated(Provider.BEDROCK, TheirMode.JSON_SCHEMA, _by_schema),
+        "json": Gated(Provider.BEDROCK, TheirMode.MD_JSON, unchanged),
+    }
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
@@ -64,30 +61,24 @@ class Connected(Client):
         self._token = key_in(settings.key_variable or _TOKEN)
         self._region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or _REGION
         self._address = (address_of(settings) or f"https://bedrock-runtime.{self._region}.amazonaws.com").rstrip("/")
-        self._opened: Any = None
+        self._opening = asyncio.Lock()
+        self._sdk: Any = None
         if self._token is None:
             _see_credentials()
 
-    def _patched(self, mode: Mode) -> AsyncInstructor:
+    def _patched(self, mode: TheirMode) -> AsyncInstructor:
         """Made as `instructor.from_bedrock` does, whose calls would block the event loop."""
-        theirs, provider = dict(zip(self.modes, _HOW, strict=True))[mode], instructor.Provider.BEDROCK
-        create: Any = patch_v2(func=self._converse, provider=provider, mode=theirs)
-        return AsyncInstructor(client=None, create=create, provider=provider, mode=theirs, hooks=HOOKS)
+        create: Any = patch_v2(func=self._converse, provider=Provider.BEDROCK, mode=mode)
+        return AsyncInstructor(client=None, create=create, provider=Provider.BEDROCK, mode=mode, hooks=HOOKS)
 
     async def _converse(self, **kwargs: Any) -> Any:
-        if self._opened is None:
-            self._opened = self._client(get_session())
-        client = await self._opened if not hasattr(self._opened, "converse") else self._opened
-        self._opened = client
-        return await client.converse(**kwargs)
-
-    async def _client(self, session: AioSession) -> Any:
-        config = AioConfig(retries={"total_max_attempts": 1}, **({"signature_version": UNSIGNED} if self._token else {}))
-        client = await session.create_client(
-            "bedrock-runtime", region_name=self._region, endpoint_url=self._address, config=config
-        ).__aenter__()
-        client.meta.events.register("before-send.bedrock-runtime.Converse", self._send)
-        return client
+        async with self._opening:
+            if self._sdk is None:
+                config = AioConfig(retries={"total_max_attempts": 1}, **({"signature_version": UNSIGNED} if self._token else {}))
+                made = get_session().create_client("bedrock-runtime", self._region, endpoint_url=self._address, config=config)
+                self._sdk = await made.__aenter__()
+                self._sdk.meta.events.register("before-send.bedrock-runtime.Converse", self._send)
+        return await self._sdk.converse(**kwargs)
 
     async def _send(self, request: Any, **_more: object) -> AioAWSResponse:
         headers = {name: value.decode() if isinstance(value, bytes) else value for name, value in request.headers.items()}
@@ -118,8 +109,8 @@ class Connected(Client):
 
     async def close(self) -> None:
         """Close the connections."""
-        if hasattr(self._opened, "converse"):
-            await self._opened.close()
+        if self._sdk is not None:
+            await self._sdk.close()
         await self._wire.aclose()
 
 

@@ -11,7 +11,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import orjson
 from instructor import AsyncInstructor, Provider
@@ -26,58 +26,6 @@ from providers.provider import Mode, ModelSettings, provider_of
 from providers.wire import Turn
 from schemas.chat.messages import Completion, Message, ToolCall
 from schemas.common.packages import needed
-
-
-class Client(ABC):
-    """A provider's own asynchronous client, patched by instructor.
-
-    Args:
-        settings: of the model.
-        turn: entered before each request goes out.
-    """
-
-    modes: Sequence[Mode] = ("tools", "json_schema", "json")
-    """How a form can be asked for, the best first."""
-    completion: Callable[[Any], Completion]
-    """Gives a reply in the common form; raises ErrorCameError if an error came in its place, UnreadableError if it is not a reply."""
-
-    def __init__(self, settings: ModelSettings, turn: Turn) -> None:
-        self._settings, self._turn = settings, turn
-        self._by_mode: dict[Mode, AsyncInstructor] = {}
-
-    def instructor(self, mode: Mode) -> AsyncInstructor:
-        """The client that asks for forms in that mode."""
-        if mode not in self._by_mode:
-            self._by_mode[mode] = self._patched(mode)
-        return self._by_mode[mode]
-
-    @abstractmethod
-    def _patched(self, mode: Mode) -> AsyncInstructor: ...
-
-    @abstractmethod
-    def arguments(self, request: ChatRequest) -> dict[str, Any]:
-        """The arguments of `create`, without the form."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Close the connections."""
-
-
-def connect(settings: ModelSettings, turn: Turn) -> Client:
-    """The client for a model, made as `Client`.
-
-    Raises:
-        UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
-    """
-    provider = provider_of(settings)
-    if provider.package is not None:
-        needed(provider.package, f"{settings.provider}/")
-    name = provider.protocol if provider.protocol in {"anthropic", "google", "bedrock"} else "openai"
-    module = import_module(f"providers.clients.{name}")
-    made: Client = module.Connected(settings, turn)
-    made.completion = module.completion_of
-    return made
-
 
 # -- instructor -------------------------------------------------------------------------------------------
 
@@ -114,6 +62,7 @@ class Gated:
     """
 
     def __init__(self, provider: Provider, mode: TheirMode, write: Write | None = None, last: Callable[[Any], Any] = dict) -> None:
+        self.mode = mode
         self._usual: Any = mode_registry.get_handlers(provider, mode)
         self._write, self._last = write, last
         streams = self._usual.stream_extractor, self._usual.stream_extractor_async
@@ -150,6 +99,64 @@ class Gated:
         if self._usual.message_converter is None or CALL.get() is not None:  # calls of cotrace hold no images
             return messages
         return self._usual.message_converter(messages, autodetect_images=autodetect_images)
+
+
+def unchanged(_form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """A `Write` for forms that the messages ask for in words."""
+    return kwargs
+
+
+class Client(ABC):
+    """A provider's own asynchronous client, patched by instructor.
+
+    Args:
+        settings: of the model.
+        turn: entered before each request goes out: pauses, limits, the budget.
+    """
+
+    ways: ClassVar[Mapping[Mode, Gated]]
+    """How a form can be asked for, the best first."""
+    completion: Callable[[Any], Completion]
+    """Gives a reply in the common form; raises ErrorCameError if an error came in its place, UnreadableError if it is not a reply."""
+
+    def __init__(self, settings: ModelSettings, turn: Turn) -> None:
+        self._settings, self._turn = settings, turn
+        self.modes: Sequence[Mode] = tuple(self.ways)
+        """As `ways`, for this model."""
+        self._by_mode: dict[Mode, AsyncInstructor] = {}
+
+    def instructor(self, mode: Mode) -> AsyncInstructor:
+        """The client that asks for forms in that mode."""
+        if mode not in self._by_mode:
+            self._by_mode[mode] = self._patched(self.ways[mode].mode)
+        return self._by_mode[mode]
+
+    @abstractmethod
+    def _patched(self, mode: TheirMode) -> AsyncInstructor: ...
+
+    @abstractmethod
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
+        """The arguments of `create`, without the form."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close the connections."""
+
+
+def connect(settings: ModelSettings, turn: Turn) -> Client:
+    """The client for a model, made as `Client`.
+
+    Raises:
+        UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
+    """
+    provider = provider_of(settings)
+    if provider.package is not None:
+        needed(provider.package, f"{settings.provider}/")
+    name = provider.protocol if provider.protocol in {"anthropic", "google", "bedrock"} else "openai"
+    module = import_module(f"providers.clients.{name}")
+    made: Client = module.Connected(settings, turn)
+    made.completion = module.completion_of
+    return made
 
 
 # -- messages, tools and replies of several providers -----------------------------------------------------

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import instructor
 import orjson
 from google import genai
 from google.genai import types
-from instructor import AsyncInstructor
+from instructor import AsyncInstructor, Provider
+from instructor import Mode as TheirMode
 from pydantic import BaseModel
 
 from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged
 from providers.forms import ChatRequest, Form, system_text
-from providers.provider import Mode, ModelSettings, address_of, key_of
+from providers.provider import ModelSettings, address_of, key_of
 from providers.wire import Turn, http_client
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, Tool, UnreadableError, counted, probabilities_in, text_or_none
 
@@ -57,12 +58,13 @@ def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {"model": kwargs["model"], "contents": kwargs["messages"], "config": kwargs["config"]}
 
 
-Gated(instructor.Provider.GENAI, instructor.Mode.TOOLS, _by_tool, _last)
-Gated(instructor.Provider.GENAI, instructor.Mode.JSON, _by_json, _last)
+_JSON: Final = Gated(Provider.GENAI, TheirMode.JSON, _by_json, _last)
 
 
 class Connected(Client):
     """generateContent."""
+
+    ways: ClassVar = {"tools": Gated(Provider.GENAI, TheirMode.TOOLS, _by_tool, _last), "json_schema": _JSON, "json": _JSON}
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
@@ -79,9 +81,8 @@ class Connected(Client):
         )
         self._sdk = genai.Client(api_key=key_of(settings), vertexai=False, http_options=options)
 
-    def _patched(self, mode: Mode) -> AsyncInstructor:
-        theirs = instructor.Mode.TOOLS if mode == "tools" else instructor.Mode.JSON
-        return instructor.from_genai(self._sdk, mode=theirs, use_async=True, hooks=HOOKS)
+    def _patched(self, mode: TheirMode) -> AsyncInstructor:
+        return instructor.from_genai(self._sdk, mode=mode, use_async=True, hooks=HOOKS)
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""

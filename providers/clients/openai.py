@@ -13,18 +13,19 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Any, ClassVar, Final, TypeGuard
 
 import instructor
 import openai
-from instructor import AsyncInstructor
+from instructor import AsyncInstructor, Provider
+from instructor import Mode as TheirMode
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, Write, given
+from providers.clients.client import HOOKS, Client, Gated, given
 from providers.faults import TimedOut, classify
 from providers.forms import ChatRequest, Form
-from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
+from providers.provider import ModelSettings, address_of, key_in, key_of, provider_of
 from providers.wire import Turn, http_client
 from schemas.chat.messages import (
     Completion,
@@ -59,11 +60,6 @@ _PLAIN: Final = {"max_retries": 0, "num_retries": 0, "_skip_mcp_handler": True}
 _SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "KEY_ID")
 """How variables with secrets end."""
 _AS_IT_IS: Final = ("messages", "tools", "tool_choice", "response_format")
-MODES: Final[Mapping[Mode, instructor.Mode]] = {
-    "tools": instructor.Mode.TOOLS,
-    "json_schema": instructor.Mode.JSON_SCHEMA,
-    "json": instructor.Mode.JSON,
-}
 
 
 def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -82,13 +78,9 @@ def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "messages": [], "extra_body": {**kwargs.get("extra_body", {}), **as_it_is}}
 
 
-_HOW: Final[Mapping[Mode, Write | None]] = {"tools": None, "json_schema": _by_schema, "json": _by_words}
-_GATED: Final = {mode: Gated(instructor.Provider.OPENAI, MODES[mode], write, _last) for mode, write in _HOW.items()}
-
-
 def body_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
     """A whole request, as a line of a batch."""
-    found = _GATED[request.mode].written(request.form, request_of(request, settings))
+    found = Connected.ways[request.mode].written(request.form, request_of(request, settings))
     more = found.pop("extra_body")
     return {**found, **more, **dict(settings.request_fields)}
 
@@ -96,17 +88,25 @@ def body_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
 class Connected(Client):
     """Chat completions."""
 
+    ways: ClassVar = {
+        "tools": Gated(Provider.OPENAI, TheirMode.TOOLS, None, _last),
+        "json_schema": Gated(Provider.OPENAI, TheirMode.JSON_SCHEMA, _by_schema, _last),
+        "json": Gated(Provider.OPENAI, TheirMode.JSON, _by_words, _last),
+    }
+
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
-        self.modes = _modes(settings)
+        own = settings.base_url is not None and provider_of(settings).mode is None
+        first = provider_of(settings).mode or ("json_schema" if own else "tools")  # many servers of users' own force no tool
+        self.modes = (first, *(mode for mode in self.ways if mode != first))
         is_litellm = provider_of(settings).protocol == "litellm"
         self._sdk = None if is_litellm else _sdk(settings, turn)
         self._litellm = _litellm(settings, turn) if is_litellm else None
 
-    def _patched(self, mode: Mode) -> AsyncInstructor:
+    def _patched(self, mode: TheirMode) -> AsyncInstructor:
         if self._sdk is not None:
-            return instructor.from_openai(self._sdk, mode=MODES[mode], hooks=HOOKS)
-        return instructor.from_litellm(self._litellm, mode=MODES[mode], async_client=True, hooks=HOOKS)  # type: ignore[no-any-return,call-overload]
+            return instructor.from_openai(self._sdk, mode=mode, hooks=HOOKS)
+        return instructor.from_litellm(self._litellm, mode=mode, async_client=True, hooks=HOOKS)  # type: ignore[no-any-return,call-overload]
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
@@ -120,13 +120,6 @@ class Connected(Client):
         """Close the connections; LiteLLM closes its own."""
         if self._sdk is not None:
             await self._sdk.close()
-
-
-def _modes(settings: ModelSettings) -> Sequence[Mode]:
-    """A server of the user's own is asked in JSON held to a schema first: many there are that force no tool."""
-    own = settings.base_url is not None and provider_of(settings).mode is None
-    first = provider_of(settings).mode or ("json_schema" if own else "tools")
-    return (first, *(mode for mode in MODES if mode != first))
 
 
 def _sdk(settings: ModelSettings, turn: Turn) -> openai.AsyncOpenAI:
