@@ -19,20 +19,38 @@ from schemas.store.store import Store
 _BUILDER = "literal"
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _BY_MODEL = "pragmatic_sufficiency"
+_JUDGED = """
+(episode_id, turn) IN (
+    SELECT turns.episode_id, turns.turn
+    FROM turns
+    LEFT JOIN (
+        SELECT episode_id, turn, bool_or(lower(answer) = 'no') AS fails FROM labels WHERE rubric = '{rubric}' GROUP BY ALL
+    ) AS planted USING (episode_id, turn)
+    ORDER BY row_number() OVER (PARTITION BY fails ORDER BY turn, episode_id), fails
+    LIMIT {judged}
+)
+"""
+"""First turns, in turns one that fails as it was planted and one that does not: of turns that are all alike nothing could be seen."""
 _AGREEMENT = """
+WITH answers AS (
+    SELECT mine.question, mine.answer AS mine, engine.answer AS engine, replace(lower(labels.answer), '/', '') AS planted
+    FROM verdicts AS mine
+    LEFT JOIN verdicts AS engine
+        ON engine.unit_id = mine.unit_id AND engine.rubric = mine.rubric AND engine.question = mine.question
+        AND engine.judge = 'engine' AND engine.status = 'answered'
+    LEFT JOIN labels
+        ON labels.episode_id = mine.episode_id AND labels.turn = mine.turn AND labels.rubric = mine.rubric
+        AND labels.question = mine.question
+    WHERE mine.judge = $judge AND mine.rubric = $rubric AND mine.status = 'answered'
+), compared AS (SELECT *, mode(engine) OVER (PARTITION BY question) AS usual FROM answers)
 SELECT
     count(*) AS answered,
-    count(engine.answer) AS with_engine,
-    count(*) FILTER (WHERE engine.answer = mine.answer) AS as_engine,
-    count(labels.answer) AS labelled,
-    count(*) FILTER (WHERE replace(lower(labels.answer), '/', '') = mine.answer) AS as_planted
-FROM verdicts AS mine
-LEFT JOIN verdicts AS engine
-    ON engine.unit_id = mine.unit_id AND engine.rubric = mine.rubric AND engine.question = mine.question
-    AND engine.judge = 'engine' AND engine.status = 'answered'
-LEFT JOIN labels
-    ON labels.episode_id = mine.episode_id AND labels.turn = mine.turn AND labels.rubric = mine.rubric AND labels.question = mine.question
-WHERE mine.judge = $judge AND mine.rubric = $rubric AND mine.status = 'answered'
+    count(engine) AS with_engine,
+    count(*) FILTER (WHERE engine = mine) AS as_engine,
+    count(*) FILTER (WHERE engine = usual) AS as_usual,
+    count(planted) AS labelled,
+    count(*) FILTER (WHERE planted = mine) AS as_planted
+FROM compared
 """
 _TOOK = """
 SELECT sum(latency_s)
@@ -203,13 +221,14 @@ def _judge_by_model(store: Store, model: str, base_url: str | None, key_variable
     settings = ModelSettings(model=named(model), base_url=base_url, key_variable=key_variable)
     [settings], concurrency = fit([settings], None, AT_ONCE, questions=len(rubric.questions))
     tell_models([settings], None, None)
-    where = f"(episode_id, turn) IN (SELECT episode_id, turn FROM turns ORDER BY turn, episode_id LIMIT {judged})"
+    where = _JUDGED.format(rubric=_BY_MODEL, judged=judged)
     code = judge_each([JudgeRequest(rubric=rubric, settings=settings, where=where, concurrency=concurrency)], store)
     judge = {"judge": f"llm:{model}", "rubric": _BY_MODEL}
-    [(answered, both, same, labelled, as_planted)] = query(store, _AGREEMENT, judge).rows()
+    [(answered, both, same, usual, labelled, as_planted)] = query(store, _AGREEMENT, judge).rows()
     if answered:
         say(
-            f"   agrees with the engine on {same} of {both} answers that both gave, and with what was planted on {as_planted} of {labelled}"
+            f"   agrees with the engine on {same} of {both} answers that both gave, and with what was planted on {as_planted} of "
+            f"{labelled}; the same answer to a question every time would agree with the engine on {usual}"
         )
         took = query(store, _TOOK, judge).item()
         each = "" if took is None else f"{took / answered:.1f} s of a call a verdict, with up to {concurrency} calls at once; "

@@ -145,6 +145,8 @@ def test_the_demo_has_a_model_as_judge_beside_the_engine(tmp_path: Path) -> None
     )
     assert agreed is not None
     assert 0 < int(agreed[1]) <= int(agreed[2])
+    both, usual = re.findall(r"of (\d+) answers that both gave.* would agree with the engine on (\d+)", done.output)[0]
+    assert int(usual) < int(both)  # turns with different answers are judged
     assert "cost not known" in done.output
     assert 4 <= len(server.requests) <= 8
     assert "5. What was found" in done.output
