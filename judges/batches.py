@@ -19,7 +19,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from providers.asker import Request, call_of, fingerprint, run_to_end, shown
 from providers.faults import Fault, HopelessError, behind
 from providers.forms import ChatRequest, ModelQuestion, form_of
-from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
+from providers.prices import Price, TokenEstimate, cost_of
 from providers.provider import ModelSettings, address_of, key_of, provider_of
 from providers.server import CallResult
 from providers.wire import http_client
@@ -150,18 +150,7 @@ def refuse_without_batches(settings: ModelSettings) -> None:
 
 
 def affordable(limit: float | None, questions: Sequence[ModelQuestion], settings: ModelSettings, price: Price | None) -> int:
-    """How many of the first questions cost at most the limit, whatever is answered.
-
-    Args:
-        limit: USD; None: no limit.
-        questions: in the order of asking.
-        settings: of the model.
-        price: of the model.
-
-    Raises:
-        UsageError: a limit without a price.
-    """
-    refuse_unpriced(settings, price, limit)
+    """How many of the first questions cost at most the limit, USD, whatever is answered; None: no limit, or no price."""
     if limit is None or price is None:
         return len(questions)
     estimate, reserved = TokenEstimate(), 0.0

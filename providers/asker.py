@@ -12,10 +12,12 @@ import hashlib
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 
 import orjson
@@ -24,7 +26,7 @@ from pydantic import BaseModel
 from providers.cache import ReplyCache
 from providers.faults import HopelessError
 from providers.forms import ModelQuestion, form_of
-from providers.prices import Budget, Price
+from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.server import CallResult, Server
 from schemas.chat.answers import Answer
@@ -364,6 +366,41 @@ class Asker:
                 self._hopeless = error
                 self._open = [one for one in self._open if one is not server]
         raise self._hopeless
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelJob:
+    """What asking a model may take, in a job of its own."""
+
+    more_endpoints: tuple[ModelSettings, ...] = ()
+    """The same model at other servers, or with other keys; calls are shared out among all of them."""
+    cache: Path | None = None
+    """File or folder of answers by content, which other stores may share; None: everything is asked."""
+    concurrency: int = 32
+    """Calls under way at once."""
+    max_cost: float | None = None
+    """USD that may be spent; None: no limit."""
+    prices: Path | None = None
+    """A price file of the user's own, looked at before the built-in one."""
+
+    def price(self, settings: ModelSettings) -> Price | None:
+        """What a model costs; None if that is not known.
+
+        Raises:
+            UsageError: there is a limit, and the model has no price; or a price file is malformed.
+        """
+        found = price_of(settings, self.prices)
+        refuse_unpriced(settings, found, self.max_cost)
+        return found
+
+    @asynccontextmanager
+    async def asker(self, settings: ModelSettings, journal: Journal[Any, JournalEntry], usage: Usage | None = None) -> AsyncIterator[Asker]:
+        """An asker for the model, with the job's limit and cache; the journal belongs to the caller."""
+        with closing(ReplyCache(self.cache)) if self.cache else nullcontext() as cache:
+            budget = Budget(self.max_cost)
+            terms = JobTerms(budget=budget, cache=cache, journal=journal, concurrency=self.concurrency, usage=usage or Usage())
+            async with Asker((settings, *self.more_endpoints), self.price(settings), terms) as asker:
+                yield asker
 
 
 def run_to_end(going: Coroutine[Any, Any, T]) -> T:

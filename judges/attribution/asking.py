@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar
@@ -26,9 +26,7 @@ from judges.evidence.transcript import Transcript, TurnView, load
 from judges.rubric import asked_in, own_words
 from judges.runs.job import RunStatus
 from judges.runs.outcomes import Progressed, save
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, now, run_to_end
-from providers.cache import ReplyCache
-from providers.prices import Budget, price_of, refuse_unpriced
+from providers.asker import Asker, JournalEntry, ModelJob, Reply, Request, Spent, now, run_to_end
 from providers.provider import ModelSettings
 from schemas.chat.messages import Message
 from schemas.common.errors import StoreError, UsageError
@@ -233,17 +231,12 @@ _LONGEST_REASON: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskingRequest:
+class AskingRequest(ModelJob):
     """Who is asked about which games, and how."""
 
     settings: ModelSettings
     manner: str
-    more_endpoints: tuple[ModelSettings, ...] = ()
     where: str = "true"
-    cache: Path | None = None
-    concurrency: int = 32
-    max_cost: float | None = None
-    prices: Path | None = None
 
 
 @dataclass(slots=True)
@@ -281,9 +274,7 @@ def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, 
 class _Job:
     def __init__(self, request: AskingRequest, store: Store) -> None:
         self._request, self._store = request, store
-        self._price = price_of(request.settings, request.prices)
-        refuse_unpriced(request.settings, self._price, request.max_cost)
-        self.report = AskingReport(cost=0.0 if self._price else None)
+        self.report = AskingReport(cost=0.0 if request.price(request.settings) else None)
         self._calls: list[Call] = []
         self._stored: frozenset[str] = frozenset()
         """Calls in the journal that an earlier start has put into the store."""
@@ -311,7 +302,6 @@ class _Job:
 
     async def go(self, episodes: Sequence[str], on_progress: Callable[[int, int], None] | None) -> AskingReport:
         """Ask, some games at once."""
-        request = self._request
         journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": RUBRIC}, JournalEntry)
         done = False
 
@@ -323,13 +313,11 @@ class _Job:
 
         try:
             await asyncio.to_thread(self._take_up, journal.before)
-            with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
-                terms = JobTerms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
-                async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
-                    for start in range(0, len(episodes), _GAMES_AT_ONCE):
-                        games = load(self._store, episodes[start : start + _GAMES_AT_ONCE])
-                        verdicts = await asyncio.gather(*(of_game(asker, game) for game in games))
-                        await asyncio.to_thread(self._save, [one for two in verdicts for one in two], "running")
+            async with self._request.asker(self._request.settings, journal) as asker:
+                for start in range(0, len(episodes), _GAMES_AT_ONCE):
+                    games = load(self._store, episodes[start : start + _GAMES_AT_ONCE])
+                    verdicts = await asyncio.gather(*(of_game(asker, game) for game in games))
+                    await asyncio.to_thread(self._save, [one for two in verdicts for one in two], "running")
             await asyncio.to_thread(self._save, [], "stopped_by_budget" if self.report.not_asked else "finished")
             done = not self.report.not_asked
         except BaseException:

@@ -15,7 +15,6 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,10 +26,8 @@ from judges import batches
 from judges.batches import BatchReply, Submission
 from judges.claims.extraction import read_reply, rows_of
 from judges.claims.texts import ReadingQuestion, ReadingRequest, open_texts, put
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, now, run_to_end
-from providers.cache import ReplyCache
+from providers.asker import Asker, JournalEntry, Reply, Request, Spent, now, run_to_end
 from providers.forms import ModelQuestion
-from providers.prices import Budget, price_of, refuse_unpriced
 from schemas.common.errors import UsageError
 from schemas.records import Call, Claim
 from schemas.store.journal import Journal, made, starting
@@ -74,9 +71,7 @@ class _Job:
     def __init__(self, request: ReadingRequest, store: Store, on_progress: Callable[[int, int], None] | None) -> None:
         self._request, self._store, self._on_progress = request, store, on_progress
         self._done = self._calls_to_make = 0
-        self._price = price_of(request.settings, request.prices)
-        refuse_unpriced(request.settings, self._price, request.max_cost)
-        self.report = ReadingReport(cost=0.0 if self._price else None)
+        self.report = ReadingReport(cost=0.0 if request.price(request.settings) else None)
         self._rows: list[Claim] = []
         self._calls: list[Call] = []
 
@@ -103,13 +98,10 @@ class _Job:
         return folder / f"{hashlib.blake2b(self._request.settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
 
     async def _ask_all(self, questions: Sequence[ReadingQuestion], journal: Journal[dict[str, str], JournalEntry]) -> None:
-        request = self._request
-        with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
-            terms = JobTerms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
-            async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
-                for portion in _portions(questions, _QUESTIONS_A_TRANSACTION):
-                    await asyncio.gather(*(self._ask(asker, one) for one in portion))
-                    await asyncio.to_thread(self._save)
+        async with self._request.asker(self._request.settings, journal) as asker:
+            for start in range(0, len(questions), _QUESTIONS_A_TRANSACTION):
+                await asyncio.gather(*(self._ask(asker, one) for one in questions[start : start + _QUESTIONS_A_TRANSACTION]))
+                await asyncio.to_thread(self._save)
 
     async def _ask(self, asker: Asker, one: ReadingQuestion) -> None:
         self._take(one, await asker.ask(Request(messages=one.messages, key=one.key, purpose="reader", **_about(one))))
@@ -142,10 +134,6 @@ class _Job:
         rows, self._rows = self._rows, []
         calls, self._calls = self._calls, []
         put(self._store, self._request.stored_as, rows, calls)
-
-
-def _portions(questions: Sequence[ReadingQuestion], size: int) -> Iterator[Sequence[ReadingQuestion]]:
-    return (questions[start : start + size] for start in range(0, len(questions), size))
 
 
 class SubmittedReading(NamedTuple):
@@ -217,7 +205,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         StoreError: the store cannot be read or written.
         UsageError: the condition is not SQL, the provider has no batches, or a batch by the same reader is under way.
     """
-    settings, price = request.settings, price_of(request.settings, request.prices)
+    settings, price = request.settings, request.price(request.settings)
     batches.refuse_without_batches(settings)
     store.update()
     with starting(store):

@@ -17,6 +17,7 @@ from judges.evidence.frame import Frame
 from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
 from judges.evidence.units import games_where
 from judges.rubric import ANY_BENCHMARK, Rubric
+from providers.asker import ModelJob
 from providers.prices import TokenEstimate, price_of
 from providers.provider import ModelSettings
 from schemas.chat.messages import Message
@@ -173,11 +174,10 @@ class PromptParts(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReadingRequest:
+class ReadingRequest(ModelJob):
     """Which texts a model reads."""
 
     settings: ModelSettings
-    more_endpoints: tuple[ModelSettings, ...] = ()
     where: str | None = None
     """SQL condition over `episodes` and `turns`; None: every text that makes claims."""
     benchmarks: tuple[str, ...] | None = None
@@ -185,10 +185,6 @@ class ReadingRequest:
     earlier: bool = False
     """With all turns before the selected ones, too: engine checks look back."""
     prompt: PromptParts = field(default_factory=PromptParts)
-    cache: Path | None = None
-    concurrency: int = 32
-    max_cost: float | None = None
-    prices: Path | None = None
 
     @property
     def reader(self) -> Reader:

@@ -33,7 +33,6 @@ from judges.runs.outcomes import (
 )
 from providers.asker import Request, now
 from providers.forms import ModelQuestion
-from providers.prices import price_of
 from schemas.common.errors import UsageError
 from schemas.records import JudgeRun
 from schemas.store.journal import starting
@@ -116,7 +115,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
         raise UsageError("--batch is for models: the engine answers at once, leave it out")
     batches.refuse_without_batches(settings)
     store.update()
-    maker, price = PromptMaker(request.rubric), price_of(settings, request.prices)
+    maker, price = PromptMaker(request.rubric), request.price(settings)
     run, outcomes = new_run(request, price)._replace(status="submitted"), Outcomes(request.rubric)
     with starting(store) as folder:
         take_up(store, folder, run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,7 +17,7 @@ from judges.evidence.transcript import BY_RULES, Reader
 from judges.evidence.units import Unit, later_pieces, select
 from judges.rubric import Rubric
 from judges.runs.outcomes import KnownCalls, found_answers
-from providers.asker import now
+from providers.asker import ModelJob, now
 from providers.prices import Price, TokenEstimate, price_of
 from providers.provider import ModelSettings
 from schemas.chat.messages import Message
@@ -29,27 +28,17 @@ RunStatus = Literal["running", "finished", "stopped_by_budget", "interrupted"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JudgeRequest:
+class JudgeRequest(ModelJob):
     """One scoring job."""
 
     rubric: Rubric
     """With the variant in force, if any."""
     settings: ModelSettings | None = None
     """The model that judges; None: the engine."""
-    more_endpoints: tuple[ModelSettings, ...] = ()
-    """The same model at other servers, or with other keys; calls are shared out among all of them (`providers.endpoints.endpoint`)."""
-    cache: Path | None = None
-    """File or folder of answers by content, which other stores may share; None: every unit is asked about."""
     repeats: int | None = None
     """How often each unit is asked; None: as the rubric states. The engine answers once."""
     where: str | None = None
     """SQL condition over `episodes` and `turns`; None: everything of the rubric's benchmarks."""
-    concurrency: int = 32
-    """Calls under way at once."""
-    max_cost: float | None = None
-    """USD that this run may spend; None: no limit."""
-    prices: Path | None = None
-    """A price file of the user's own, looked at before the built-in one."""
     reader: Reader = BY_RULES
     """Who reads texts for the engine."""
 

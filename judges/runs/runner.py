@@ -12,7 +12,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
 from itertools import chain, islice
 from typing import Any
 
@@ -37,9 +36,7 @@ from judges.runs.outcomes import (
     take_up,
     verdicts_of,
 )
-from providers.asker import Asker, JobTerms, JournalEntry, Request, Usage, now, run_to_end, summed
-from providers.cache import ReplyCache
-from providers.prices import Budget, price_of, refuse_unpriced
+from providers.asker import JournalEntry, Request, Usage, now, run_to_end, summed
 from providers.provider import ModelSettings
 from schemas.records import Call, Json, JudgeRun
 from schemas.store.journal import Journal, starting
@@ -186,8 +183,7 @@ class _ModelRun:
 
     def __init__(self, request: JudgeRequest, settings: ModelSettings, store: Store, on_progress: OnProgress | None) -> None:
         self._request, self._settings, self._store, self._on_progress = request, settings, store, on_progress
-        self._price = price_of(settings, request.prices)
-        refuse_unpriced(settings, self._price, request.max_cost)
+        self._price = request.price(settings)
         self._maker, self._outcomes = PromptMaker(request.rubric), Outcomes(request.rubric)
         self._queue: asyncio.Queue[OpenCall | None] = asyncio.Queue(_READ_AHEAD)
         self._out_of_money = False
@@ -218,39 +214,31 @@ class _ModelRun:
         return self._report(run_id=None)
 
     async def go(self, calls: Iterator[OpenCall]) -> JudgeReport:
-        with closing(ReplyCache(self._request.cache)) if self._request.cache else nullcontext() as cache:
-            try:
-                self._asker = self._connected(cache)
-                await self._recorder.save()  # before the first call is paid: can the store be written?
-            except BaseException:
-                await self._journal.close(delete=True)
-                raise
-            await self._score(calls)
-            return self._report(run_id=self._recorder.run.judge_run_id)
-
-    def _connected(self, cache: ReplyCache | None) -> Asker:
-        budget = Budget(self._request.max_cost)
-        concurrency = self._request.concurrency
-        terms = JobTerms(budget=budget, cache=cache, journal=self._journal, concurrency=concurrency, usage=self._usage)
-        return Asker((self._settings, *self._request.more_endpoints), self._price, terms)
-
-    async def _score(self, calls: Iterator[OpenCall]) -> None:
-        status: RunStatus = "interrupted"
+        status: RunStatus | None = None
         try:
-            async with asyncio.TaskGroup() as tasks:
-                saver = tasks.create_task(self._recorder.save_regularly())
-                workers = [tasks.create_task(self._work()) for _ in range(self._request.concurrency)]
-                await self._feed(calls)
-                await asyncio.gather(*workers)
-                saver.cancel()
-            status = "stopped_by_budget" if self._out_of_money else "finished"
+            async with self._request.asker(self._settings, self._journal, self._usage) as self._asker:
+                await self._recorder.save()  # before the first call is paid: can the store be written?
+                status = "interrupted"
+                await self._score(calls)
+                status = "stopped_by_budget" if self._out_of_money else "finished"
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
-            self._tell()
-            self._recorder.learned(self._asker.learned)
-            await self._asker.close()
-            await self._finish(status)
+            if status is None:
+                await self._journal.close(delete=True)
+            else:
+                self._tell()
+                self._recorder.learned(self._asker.learned)
+                await self._finish(status)
+        return self._report(run_id=self._recorder.run.judge_run_id)
+
+    async def _score(self, calls: Iterator[OpenCall]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            saver = tasks.create_task(self._recorder.save_regularly())
+            workers = [tasks.create_task(self._work()) for _ in range(self._request.concurrency)]
+            await self._feed(calls)
+            await asyncio.gather(*workers)
+            saver.cancel()
 
     async def _feed(self, calls: Iterator[OpenCall]) -> None:
         """Find the calls; those that no money is left for are only counted."""
