@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.losses.effects import Arm, Effect, arms, disagreements, effects_of, effects_report
+from analytics.losses.effects import Arm, Effect, Numbers, arms, disagreements, effects_of, effects_report
 from analytics.query import as_csv, query
 from games.continuations import Change, Logged, asked_in, continuations, continued_game
 from games.players.running import RunSetup, RunTerms, run_games
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 IDEAL: Final = "ideal"
 SILENT: Final = "silent"
 _NOTHING: Final = 1e-9
-_NO_SHARE: Final[dict[str, float | None]] = dict.fromkeys(("shapley", "shapley_low", "shapley_high"))
 _FAULTLESS: Final = "(as a faultless script plays it)"
 
 
@@ -80,46 +79,81 @@ def measured(store: Store, request: EffectRequest, folder: Path, terms: Callable
     """
     from analytics.installation import ensure_installed
     from analytics.losses.accuracy import costs_by_turn, lost_since
-    from ingest.files.run import ingest_paths
 
     ensure_installed(store)
     trials = list(_trials(store, request, folder, say))
     if not trials:
         raise UsageError("no turn can be played again: no game with a cost, and with the replies of its agents in its log")
-    _play(trials, terms(), folder)
-    again = Store(folder / "effects.duckdb")
-    ingest_paths([job.path for trial in trials for jobs in trial.jobs.values() for job in jobs], again, workers=1, receipts=False)
-    ensure_installed(again)
-    files = {Path(path).resolve(): episode for path, episode in query(again, _FILES).rows()}
-    costs, logged, found = costs_by_turn(again), costs_by_turn(store), []
+    tables = [(trial.benchmark, trial.setup, [job for jobs in trial.jobs.values() for job in jobs]) for trial in trials]
+    _, costs = play_on(tables, terms(), folder, "effects")
+    logged, found = costs_by_turn(store, finite=False), []
+    unknown: list[str] = []
     for trial in trials:
-        before = lost_since(logged.get(trial.episode, {}), trial.turn, request.turns)
-        lost = {
-            arm: [
-                lost_since(costs.get(files.get(job.path.resolve(), ""), {}), trial.turn, request.turns) for job in jobs[request.skipped :]
-            ]
-            for arm, jobs in trial.jobs.items()
-        }
-        same: dict[str, float | None] = {"lost": fmean(next(iter(lost.values()))), "effect": 0.0, "low": 0.0, "high": 0.0}
-        for agent, numbers in [*effects_of(trial.steps, lost).items(), *((agent, same | _NO_SHARE) for agent in trial.fixed)]:
-            own = [one for one in trial.findings if one.agent == agent]
-            dearest = max(own, key=lambda one: one.cost, default=None)
-            price, link = sum(one.cost for one in own), dearest.link if dearest else None
-            about = (
-                trial.benchmark,
-                trial.episode,
-                trial.turn,
-                agent,
-                link,
-                price,
-                _words(trial, agent, request),
-                request.repeats - request.skipped,
+        since = (trial.turn, request.turns)
+        before = lost_since(logged.get(trial.episode), *since)
+        by_arm = [[lost_since(costs.get(job.path.resolve()), *since) for job in jobs[request.skipped :]] for jobs in trial.jobs.values()]
+        known = [lost for repeat in zip(*by_arm, strict=True) if len(lost := [one for one in repeat if one is not None]) == len(repeat)]
+        if not known:
+            unknown.append(f"{trial.episode} turn {trial.turn}")
+            continue
+        numbers = effects_of(trial.steps, dict(zip(trial.jobs, zip(*known, strict=True), strict=True)))
+        same = Numbers(fmean(repeat[0] for repeat in known), 0.0, 0.0, 0.0)
+        for agent, one in [*numbers.items(), *((agent, same) for agent in trial.fixed)]:
+            own = [finding for finding in trial.findings if finding.agent == agent]
+            dearest = max(own, key=lambda finding: finding.cost, default=None)
+            found.append(
+                Effect(
+                    trial.benchmark,
+                    trial.episode,
+                    trial.turn,
+                    agent,
+                    dearest.link if dearest else None,
+                    sum(finding.cost for finding in own),
+                    _words(trial, agent, request),
+                    len(known),
+                    *one,
+                    back=None if before is None else before - one.lost + one.effect,
+                )
             )
-            found.append(Effect(*about, **numbers, back=before - (numbers["lost"] or 0.0) + (numbers["effect"] or 0.0)))  # type: ignore[arg-type]
+    if unknown:
+        say(f"  {len(unknown)} turns left out, whose continuations have no values, such as {unknown[0]}")
     return found
 
 
-_FILES: Final = "SELECT path, episode_id FROM sources JOIN episodes USING (source_id)"
+def play_on(
+    tables: Iterable[tuple[str, PlayerSetup, Sequence[Job]]], terms: RunTerms, folder: Path, name: str
+) -> tuple[int, dict[Path, dict[int, float]]]:
+    """Play games on, with those of the same family and players at once, and read their logs into a store of the folder.
+
+    Args:
+        tables: family, players, and the games.
+        terms: of the players.
+        folder: of the logs.
+        name: of the store.
+
+    Returns:
+        The exit code, and log -> turn -> its cost; a game that was not played, or has no values, has none.
+    """
+    from analytics.installation import ensure_installed
+    from analytics.losses.accuracy import costs_by_turn
+    from cotrace.progress import playing_bar, tell
+    from ingest.files.run import ingest_paths
+
+    alike: dict[object, tuple[PlayerSetup, list[Job]]] = {}
+    for benchmark, setup, jobs in tables:
+        scripts = tuple((role, *known) for role, known in setup.scripts.items())
+        alike.setdefault((benchmark, tuple(setup.roles), scripts), (setup, []))[1].extend(jobs)
+    code = 0
+    for setup, jobs in alike.values():
+        table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms, journal=folder / ".journal")
+        with playing_bar() as show:
+            code = max(code, tell(run_games(jobs, table, show), folder, next_step=False))
+    again = Store(folder / f"{name}.duckdb")
+    ingest_paths([job.path for _, jobs in alike.values() for job in jobs], again, workers=1, receipts=False)
+    ensure_installed(again)
+    files = query(again, "SELECT path, episode_id FROM sources JOIN episodes USING (source_id)").rows()
+    costs = costs_by_turn(again, finite=False)
+    return code, {Path(path).resolve(): costs.get(episode, {}) for path, episode in files}
 
 
 def _trials(store: Store, request: EffectRequest, folder: Path, say: Callable[[str], None]) -> Iterator[_Trial]:
@@ -160,11 +194,11 @@ def _own_ideals(logged: Logged, request: EffectRequest) -> list[str]:
 
 def _chosen(findings: Sequence[Finding], *, cheapest: bool) -> int | None:
     """The turn for which agents are blamed most (or least); where none is blamed, the one that lost most; None: none lost anything."""
-    blamed, lost = Counter[int](), Counter[int]()
+    blamed, lost = defaultdict[int, float](float), defaultdict[int, float](float)
     for one in findings:
         if _NOTHING < one.cost < float("inf"):
-            lost[one.turn] += one.cost  # type: ignore[assignment]
-            blamed[one.turn] += one.cost if one.agent is not None else 0  # type: ignore[assignment]
+            lost[one.turn] += one.cost
+            blamed[one.turn] += one.cost if one.agent is not None else 0
     if cheapest and any(blamed.values()):
         return min((turn for turn in lost if blamed[turn]), key=lambda turn: (blamed[turn], turn))
     return max(lost, key=lambda turn: (blamed[turn], lost[turn], -turn), default=None)
@@ -201,21 +235,6 @@ def _words(trial: _Trial, agent: str, request: EffectRequest) -> str:
         return "(it plays as a faultless script)"
     remember = next(iter(trial.jobs.values()))[0].alone
     return request.instead if request.instead != IDEAL else _FAULTLESS if ideal is None or remember else ideal.text
-
-
-def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> None:
-    from cotrace.progress import playing_bar, tell
-
-    tables: dict[object, list[_Trial]] = {}
-    for trial in trials:
-        scripts = tuple((role, *known) for role, known in trial.setup.scripts.items())
-        tables.setdefault((trial.benchmark, tuple(trial.setup.roles), scripts), []).append(trial)
-    for together in tables.values():
-        setup = together[0].setup
-        table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms, journal=folder / ".journal")
-        jobs = [job for trial in together for jobs in trial.jobs.values() for job in jobs]
-        with playing_bar() as show:
-            tell(run_games(jobs, table, show), folder, next_step=False)
 
 
 def summarised(found: Sequence[Effect], folder: Path) -> tuple[pl.DataFrame, list[str]]:

@@ -13,13 +13,17 @@ create or replace macro model_key(name) as regexp_replace(lower(split_part(name,
 -- The truth table (docs/remove_gap.md): a reasoning without ground is limited_search (F1); grounded and not transferred is inefficient_inference
 -- (F3); grounded, transferred and not modelled is flawed_pragmatics (F2); all three hold is none. What an unknown part leaves open is undecided.
 -- One row is (episode_id, turn, agent, judge): a turn of a director, by a judge who was asked about it in both rubrics.
+--   not_understood  flag  the turn is undecided, and an open answer was left open because a text was not understood, by the judge's reason
 create or replace view bps_failures as
 with given as (
-    select episode_id, turn, agent, judge, rubric, question, answer, score, status = 'answered' as is_answered
+    select
+        episode_id, turn, agent, judge, rubric, question, answer, score,
+        status = 'answered' as is_answered,
+        reason like '%not understood%' as is_unread
     from verdicts_latest
     where variant is null and agent is not null
     union all
-    select episode_id, turn, agent, 'label: ' || annotator as judge, rubric, question, answer, score, true as is_answered
+    select episode_id, turn, agent, 'label: ' || annotator as judge, rubric, question, answer, score, true as is_answered, false as is_unread
     from labels
     where episode_id is not null and agent is not null
 ),
@@ -29,7 +33,8 @@ answers as (
         episode_id, turn, agent, judge, question,
         -- the mean of repeats: a half, such as one yes and one no, decides nothing
         avg(case when is_answered and lower(answer) not in ('na', 'n/a') then coalesce(score, 0.5) end) as score,
-        bool_and(is_answered and lower(answer) in ('na', 'n/a')) as is_na
+        bool_and(is_answered and lower(answer) in ('na', 'n/a')) as is_na,
+        coalesce(bool_or(not is_answered and is_unread), false) as is_unread
     from given
     where rubric in ('spatial_grounding', 'mind_modeling')
     group by all
@@ -44,7 +49,8 @@ parts as (
         max(score) filter (question = 'MM6') as specified,
         count(*) filter (is_other) as applying,
         coalesce(sum(score) filter (is_other), 0) as least,
-        count(*) filter (is_other and score is null) as missing
+        count(*) filter (is_other and score is null) as missing,
+        bool_or(is_unread and (is_other or question in ('SG1', 'MM4'))) as is_unread
     from (select *, question in ('MM1', 'MM2', 'MM3', 'MM5', 'MM6', 'MM7', 'MM8') and not is_na as is_other from answers)
     group by all
     having count(*) filter (question = 'SG1') > 0 and count(*) filter (question = 'MM4') > 0
@@ -72,6 +78,7 @@ select
     episodes.task_id as structure_id,
     grounded, transferred, modelled, possible,
     case when len(possible) = 1 then possible[1] else 'undecided' end as mode,
+    len(possible) > 1 and is_unread as not_understood,
     listed = 1 and specified = 0 as divergence
 from judged
 inner join episodes using (episode_id)
@@ -81,17 +88,24 @@ where episodes.benchmark = 'craft';
 -- bps_turns: the turns of CRAFT by its Definition 4.1: an action of the oracle was available and not taken, and whether messages sufficed.
 -- One row is (episode_id, turn, judge): a turn, by a judge of pragmatic sufficiency; a turn without verdicts has one row without a judge.
 --   judge  text  whose answers count, as in bps_failures; null if no one judged the turn
+--   not_understood  flag  the judge left PS3 open because a message was not understood
 create or replace view bps_turns as
 with given as (
-    select episode_id, turn, judge, rubric, question, case when status = 'answered' then answer end as answer, score
+    select
+        episode_id, turn, judge, rubric, question, score,
+        case when status = 'answered' then answer end as answer,
+        status <> 'answered' and reason like '%not understood%' as is_unread
     from verdicts_latest
     where variant is null
     union all
-    select episode_id, turn, 'label: ' || annotator as judge, rubric, question, answer, score from labels
+    select episode_id, turn, 'label: ' || annotator as judge, rubric, question, score, answer, false as is_unread from labels
 ),
 
 sufficiency as (
-    select episode_id, turn, judge, avg(case when lower(answer) not in ('na', 'n/a') then coalesce(score, 0.5) end) as score
+    select
+        episode_id, turn, judge,
+        avg(case when lower(answer) not in ('na', 'n/a') then coalesce(score, 0.5) end) as score,
+        coalesce(bool_or(is_unread), false) as not_understood
     from given
     where rubric = 'pragmatic_sufficiency' and question = 'PS3'
     group by all
@@ -105,30 +119,33 @@ select
         when facts.followed_logged then 'followed'
         when facts.followed_logged is null then null
         else case sufficient when true then 'builder' when false then 'messages' else 'undecided' end
-    end as cause
+    end as cause,
+    coalesce(sufficiency.not_understood, false) as not_understood
 from craft_turn_facts as facts
 left join sufficiency using (episode_id, turn);
 
 -- bps_profiles: the profile of failures of each team of CRAFT: how often each part of the pragmatic speaker fails, and each cause of its turns.
 -- One row is (condition, model, builder, judge, unit, mode): every team has all modes, so that a zero is seen as a zero.
 -- Report: bps, ordered by unit, model, condition, builder, judge, mode
--- Shows: model, judge, unit, mode, decided, undecided, share, share_low, share_high, least, most
+-- Shows: model, judge, unit, mode, decided, undecided, not_understood, share, share_low, share_high, least, most
 --   model_group  text  frontier or open-weight, of models that the paper played; null of others
 --   reasoning  flag  likewise
 --   judge  text  whose answers count, as in bps_failures
 --   unit  text  director turn (modes of bps_failures) or turn (causes of bps_turns, of turns with candidates)
 --   mode  text  limited_search, flawed_pragmatics, inefficient_inference, none; messages, builder, followed
 --   turns  count  director turns, or turns, of this mode
+--   not_understood  count  of the undecided ones, those left open because a text was not understood; the rest: no rule settles the answer
 --   least  0..1  share of all, decided or not, if no undecided one is of this mode; modes are not decided equally often, so only least and
 --     most hold for all turns
 --   most  0..1  the same if all undecided ones are that can be
 create or replace view bps_profiles as
 with units as (
-    select condition, model, builder, judge, structure_id, 'director turn' as unit, possible from bps_failures
+    select condition, model, builder, judge, structure_id, 'director turn' as unit, possible, not_understood from bps_failures
     union all
     select
         condition, model, builder, judge, structure_id, 'turn' as unit,
-        case cause when 'undecided' then ['messages', 'builder'] else [cause] end as possible
+        case cause when 'undecided' then ['messages', 'builder'] else [cause] end as possible,
+        cause = 'undecided' and not_understood as not_understood
     from bps_turns
     where judge is not null and cause is not null
 ),
@@ -139,6 +156,7 @@ targets as (
         count(*) filter (possible = [mode]) as k,
         count(*) filter (len(possible) = 1) as n,
         count(*) filter (list_contains(possible, mode)) as could_be,
+        count(*) filter (not_understood) as n_unread,
         count(*) as all_
     from units
     inner join rows_of('bps_modes.csv') using (unit)
@@ -150,6 +168,7 @@ select
     sum(k)::bigint as turns,
     sum(n)::bigint as decided,
     sum(all_ - n)::bigint as undecided,
+    sum(n_unread)::bigint as not_understood,
     count(*) filter (n > 0) as structures,
     sum(k) / nullif(sum(n), 0) as share,
     cluster_low(k, n) as share_low,

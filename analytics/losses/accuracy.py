@@ -7,6 +7,7 @@ a cost comes back when its failure point is fixed and the turn is played again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -248,18 +249,20 @@ class Counterfactual(NamedTuple):
     """What the game lost less in the turns that were played again."""
 
 
-def costs_by_turn(store: Store) -> dict[str, dict[int, float]]:
-    """Game -> turn -> what it cost, not below 0, where that is known."""
+def costs_by_turn(store: Store, *, finite: bool = True) -> dict[str, dict[int, float]]:
+    """Game -> turn -> what it cost, not below 0, where that is known; inf of a turn that lost the goal, unless only finite ones count."""
     found: dict[str, dict[int, float]] = {}
-    for episode, turn, cost in query(store, "SELECT episode_id, turn, greatest(cost, 0) FROM turn_costs WHERE isfinite(cost)").rows():
+    sql = "SELECT episode_id, turn, greatest(cost, 0) FROM turn_costs WHERE cost IS NOT NULL" + " AND isfinite(cost)" * finite
+    for episode, turn, cost in query(store, sql).rows():
         found.setdefault(episode, {})[turn] = cost
     return found
 
 
-def lost_since(costs: Mapping[int, float], turn: int, turns: int | None) -> float:
-    """What a game lost from a turn on, in so many turns; None: to its end."""
+def lost_since(costs: Mapping[int, float] | None, turn: int, turns: int | None) -> float | None:
+    """What a game lost from a turn on, in so many turns (None: to its end); None where the costs are unknown or a turn lost the goal."""
     last = float("inf") if turns is None else turn + turns - 1
-    return sum(cost for when, cost in costs.items() if turn <= when <= last)
+    lost = sum(cost for when, cost in (costs or {}).items() if turn <= when <= last)
+    return lost if costs and isfinite(lost) else None
 
 
 def counterfactual_report(found: Sequence[Counterfactual]) -> pl.DataFrame:

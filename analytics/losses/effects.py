@@ -28,6 +28,18 @@ class Arm(NamedTuple):
     """How many steps of the turn are as they were but for the replaced agents; behind them all reply anew."""
 
 
+class Numbers(NamedTuple):
+    """What an agent's replacement changed; fields as in `Effect`."""
+
+    lost: float
+    effect: float
+    low: float | None
+    high: float | None
+    shapley: float | None = None
+    shapley_low: float | None = None
+    shapley_high: float | None = None
+
+
 class Effect(NamedTuple):
     """What an agent's replacement made of a turn."""
 
@@ -52,8 +64,8 @@ class Effect(NamedTuple):
     shapley_low: float | None
     shapley_high: float | None
     back: float | None = None
-    """What `--mend` calls came back: what the logged game lost from the turn on, less the mean of the arm with the replacement. Unlike the
-    effect it counts what the chosen turn lost by bad luck, and that others reply anew."""
+    """What `--mend` calls came back: what the logged game lost from the turn on, less the mean of the arm with the replacement; None where
+    the former is unknown. Unlike the effect it counts what the chosen turn lost by bad luck, and that others reply anew."""
 
     @property
     def sign(self) -> int:
@@ -81,23 +93,20 @@ def _first_steps(steps: Sequence[Sequence[str]]) -> dict[str, int]:
     return first
 
 
-def effects_of(steps: Sequence[Sequence[str]], lost: Mapping[Arm, Sequence[float]]) -> dict[str, dict[str, float | None]]:
-    """Agent -> the numbers of `Effect`, from what each arm lost, repeat by repeat.
+def effects_of(steps: Sequence[Sequence[str]], lost: Mapping[Arm, Sequence[float]]) -> dict[str, Numbers]:
+    """Agent -> its numbers, from what each arm lost, repeat by repeat.
 
     Args:
         steps: who is asked in the turn, step by step.
         lost: all arms of `arms`, or all without the joint ones; as many repeats in each, in the order of their random numbers.
     """
     first = _first_steps(steps)
-    found: dict[str, dict[str, float | None]] = {}
+    found: dict[str, Numbers] = {}
     for agent, step in first.items():
         control, treated = lost[Arm(frozenset(), step + 1)], lost[Arm(frozenset({agent}), step + 1)]
-        gains = np.subtract(control, treated)
-        shares = _shapley(agent, list(first), lost)
-        low, high = _ends(gains)
-        found[agent] = {"lost": float(np.mean(control)), "effect": float(gains.mean()), "low": low, "high": high}
-        ends = (None, None) if shares is None else _ends(shares)
-        found[agent] |= {"shapley": None if shares is None else float(shares.mean()), "shapley_low": ends[0], "shapley_high": ends[1]}
+        gains, shares = np.subtract(control, treated), _shapley(agent, list(first), lost)
+        joint = () if shares is None else (float(shares.mean()), *_ends(shares))
+        found[agent] = Numbers(float(np.mean(control)), float(gains.mean()), *_ends(gains), *joint)
     return found
 
 

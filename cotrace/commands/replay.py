@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -57,6 +57,7 @@ def play_mended(
         UsageError: the condition is none, or no turn can be mended.
     """
     from analytics.losses.accuracy import counterfactual_report
+    from cotrace.effects import play_on
     from cotrace.output import emit
 
     charges = _charges(store, where, most)
@@ -64,8 +65,9 @@ def play_mended(
         trials = list(_trials(store, charges, seats, turns, folder))
         if not trials:
             raise UsageError("no turn can be mended: no game with a cost that an agent's ideal would have kept can be played again")
-        code = _play(trials, terms(), folder)
-        found = _held_against(store, trials, turns, folder)
+        tables = [(trial.charge.benchmark, trial.seats, [trial.job]) for trial in trials]
+        code, costs = play_on(tables, terms(), folder, "mended")
+        found = list(_held_against(store, trials, costs, turns))
         _write(found, folder / "mended.csv")
     emit(counterfactual_report(found), "table", columns=_SUMMARY)
     say("came_back: share of what the ideals would have kept; little: share of the turns of which less than half came back,")
@@ -126,44 +128,22 @@ def _instead(finding: Finding, turns: Sequence[Turn]) -> dict[str, Any]:
     return {"kept": order[: order.index(agent)] if agent in order else ()}
 
 
-def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
-    from cotrace.progress import playing_bar, tell
-    from games.players.running import RunSetup, run_games
-
-    tables: dict[object, list[_Trial]] = {}
-    for trial in trials:
-        scripts = tuple((role, *known) for role, known in trial.seats.scripts.items())
-        tables.setdefault((trial.charge.benchmark, tuple(trial.seats.roles), scripts), []).append(trial)
-    code = 0
-    for together in tables.values():
-        setup = together[0].seats
-        table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms, journal=folder / ".journal")
-        with playing_bar() as show:
-            code = max(code, tell(run_games([trial.job for trial in together], table, show), folder, next_step=False))
-    return code
-
-
-def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, folder: Path) -> list[Counterfactual]:
-    from analytics.installation import ensure_installed
+def _held_against(
+    store: Store, trials: Sequence[_Trial], costs: Mapping[Path, Mapping[int, float]], turns: int | None
+) -> Iterator[Counterfactual]:
     from analytics.losses.accuracy import Counterfactual, costs_by_turn, lost_since
-    from analytics.query import query
-    from ingest.files.run import ingest_paths
 
-    again = Store(folder / "mended.duckdb")
-    ingest_paths([trial.job.path for trial in trials], again, workers=1)
-    ensure_installed(again)
-    rows = query(again, "SELECT path, episode_id FROM sources JOIN episodes USING (source_id)").rows()
-    episodes = {Path(path).resolve(): episode for path, episode in rows}
-    before, after = costs_by_turn(store), costs_by_turn(again)
-    found = []
+    logged, unknown = costs_by_turn(store, finite=False), 0
     for (benchmark, episode, finding), job, _ in trials:
-        since = (finding.turn, turns)
-        now = after.get(episodes.get(job.path.resolve(), ""), {})
-        back = lost_since(before[episode], *since) - lost_since(now, *since)
+        before, now = (lost_since(one, finding.turn, turns) for one in (logged.get(episode), costs.get(job.path.resolve())))
+        if before is None or now is None:
+            unknown += 1
+            continue
         promised = finding.cost if finding.regained is None else finding.regained
         ideal, agent = finding.ideal.text if finding.ideal else _PLAYED, finding.agent or ""
-        found.append(Counterfactual(benchmark, episode, finding.turn, agent, finding.link, ideal, finding.cost, promised, back))
-    return found
+        yield Counterfactual(benchmark, episode, finding.turn, agent, finding.link, ideal, finding.cost, promised, before - now)
+    if unknown:
+        say(f"  {unknown} turns left out: they were not played again, or what was lost before or after is not known")
 
 
 def _write(found: Sequence[Counterfactual], path: Path) -> None:

@@ -27,7 +27,12 @@ JOBS = {"spatial_grounding": job("sg"), "mind_modeling": job("mm"), "pragmatic_s
 def answered(unit: tuple[str, int], agent: str | None, rubric: str, question: str, answer: str | None) -> Verdict:
     plain = verdict(JOBS[rubric], unit, answer, status="undecided" if answer is None else "answered")
     return plain._replace(
-        rubric=rubric, question=question, agent=agent, score=SCORES.get(answer or ""), unit_id=f"{unit}/{agent}/{question}"
+        rubric=rubric,
+        question=question,
+        agent=agent,
+        score=SCORES.get(answer or ""),
+        unit_id=f"{unit}/{agent}/{question}",
+        reason='"so it is" was not understood' if question == "MM4" else "no rule settles it",
     )
 
 
@@ -76,6 +81,15 @@ def test_modes_are_those_that_every_filling_in_of_the_unknown_gives(store: Store
         wanted = possible(case)
         assert set(found) == wanted, case
         assert mode == (next(iter(wanted)) if len(wanted) == 1 else "undecided"), case
+
+
+def test_an_undecided_turn_states_whether_a_text_was_not_understood(store: Store) -> None:
+    """Only where the question that is left open leaves the turn open: here only MM4 is open because of a text."""
+    found = query(store, "SELECT turn, not_understood FROM bps_failures WHERE judge = 'engine' ORDER BY turn").rows()
+    wanted = [len(possible(case)) > 1 and case[1] is None for case in CASES]
+    assert [flag for _, flag in found] == wanted
+    counts = query(store, "SELECT DISTINCT undecided, not_understood FROM bps_profiles WHERE unit = 'director turn' AND judge = 'engine'")
+    assert counts.rows() == [(sum(len(possible(case)) > 1 for case in CASES), sum(wanted))]
 
 
 def test_people_s_labels_count_as_a_judge_s_answers(store: Store) -> None:

@@ -42,3 +42,9 @@ def test_intervals_only_of_shares_of_several_games() -> None:
 @pytest.mark.parametrize(("turn", "turns", "lost"), [(2, 1, 0.2), (2, 2, 0.2), (2, 3, 0.6), (1, None, 0.7), (5, None, 0.0)])
 def test_what_was_lost_since_a_turn(turn: int, turns: int | None, lost: float) -> None:
     assert lost_since({1: 0.1, 2: 0.2, 4: 0.4}, turn, turns) == pytest.approx(lost)
+
+
+@pytest.mark.parametrize("costs", [None, {}, {1: 0.5, 2: float("inf")}])
+def test_what_was_lost_is_unknown_without_costs_and_where_a_turn_lost_the_goal(costs: dict[int, float] | None) -> None:
+    """Never 0: a game that was not played on would otherwise be the one that lost nothing."""
+    assert lost_since(costs, 1, None) is None

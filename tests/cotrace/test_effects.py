@@ -96,11 +96,11 @@ def test_arms_and_effects_by_hand() -> None:
         together = 4.0 if {"D1", "B"} <= arm.replaced else 0.0  # joint: neither gains it alone
         lost[arm] = [10 - sum(worth[agent] for agent in arm.replaced) - together + noise for noise in (0.0, 5.0, -3.0)]
     found = effects_of(steps, lost)
-    assert [found[agent]["effect"] for agent in ("D1", "D2", "B")] == pytest.approx([1, 0, 2])
-    assert [found[agent]["shapley"] for agent in ("D1", "D2", "B")] == pytest.approx([3, 0, 4])
-    assert found["D1"]["low"] == found["D1"]["high"] == 1  # paired: the noise is the same in both arms
+    assert [found[agent].effect for agent in ("D1", "D2", "B")] == pytest.approx([1, 0, 2])
+    assert [found[agent].shapley for agent in ("D1", "D2", "B")] == pytest.approx([3, 0, 4])
+    assert found["D1"].low == found["D1"].high == 1  # paired: the noise is the same in both arms
     noisy = effects_of((("A",),), {Arm(frozenset(), 1): [1.0, 2.0, 3.0], Arm(frozenset({"A"}), 1): [0.0, 0.0, 0.0]})["A"]
-    assert noisy["low"] == pytest.approx(2 - 4.302653 / 3**0.5)
+    assert noisy.low == pytest.approx(2 - 4.302653 / 3**0.5)
 
 
 def test_the_report_tells_where_price_and_effect_disagree() -> None:

@@ -18,6 +18,8 @@ from sklearn.metrics import cohen_kappa_score
 from analytics.papers import PaperItem, PaperTable, as_csv, as_notes, as_svg, as_tex, items_of, notes_of, paper_table, papers, units
 from analytics.query import query
 from cotrace.cli import cli
+from games.overcooked.engine.references import published_references
+from games.overcooked.engine.tasks import tasks
 from ingest.files.run import ingest_paths
 from schemas.common.errors import UsageError
 from schemas.store import batches
@@ -155,6 +157,17 @@ def test_overcooked_table_3_is_counted_in_the_references(tmp_path: Path) -> None
         ("level 5", "collaborative actions"): 2,
         ("level 6", "collaborative actions"): 2,
     }
+
+
+def test_the_totals_of_overcooked_table_3_leave_out_the_ingredient_that_comes_back() -> None:
+    """Every published reference is as long as the columns say, and two actions longer for each item that is taken from the counter."""
+    for order in tasks():
+        for _, assistant in published_references(order):
+            fetched, dishes, back = (
+                sum(what in one for one in assistant) for what in ("ingredient_dispenser", "dish_dispenser", "counter)")
+            )
+            processed = sum(one.startswith("put_obj") for one in assistant)
+            assert len(assistant) == 2 * fetched + 3 * processed + 2 * dishes + 2 * back, order
 
 
 @pytest.mark.parametrize("name", FAMILIES)
