@@ -6,6 +6,7 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
+from http import HTTPStatus
 from traceback import walk_tb
 from typing import Any, Final
 
@@ -18,30 +19,11 @@ from schemas.common.packages import packaged_yaml
 from schemas.common.text import excerpt, strike
 
 _WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "refusals.yaml")
-LIMITED, _BAD, _NO_MONEY_LEFT, _FORBIDDEN, _TOO_LARGE_STATUS, _UNPROCESSABLE = 429, 400, 402, 403, 413, 422
-_SERVER_ERROR, _NOT_IMPLEMENTED, _UNAVAILABLE = 500, 501, 503
-_WORTH_RETRYING = frozenset({408, 409, 425, LIMITED})
-_MAY_REFUSE = frozenset({_SERVER_ERROR, _NOT_IMPLEMENTED})
-"""With which some servers refuse a field, as they would with 400."""
-_MAY_BE_TOO_LARGE = frozenset({_BAD, _TOO_LARGE_STATUS, _UNPROCESSABLE, _SERVER_ERROR})
-_FAILURES = range(400, 600)
-_LONGEST_REASON = 500
-_NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
-"""Of Google: how long to wait, in the body."""
-_TOO_LARGE = re.compile("|".join(_WORDS["too_large"]), re.IGNORECASE)
-_BUSY = re.compile("|".join(_WORDS["busy"]), re.IGNORECASE)
-_LARGER_THAN_A_MINUTE = re.compile(r"\brequest (?:is )?(?:too large|larger than)", re.IGNORECASE)
-_LIMIT = re.compile(r"\blimit:?\s+(\d[\d,]*)", re.IGNORECASE)
-_REQUESTED = re.compile(r"\brequested:?\s+(\d[\d,]*)", re.IGNORECASE)
-"""A minute's limit, and what one request asks for: only a request that is larger than the limit never passes."""
-_FIX_TOO_LARGE = (
-    "this prompt is longer than the server takes: lower --max-tokens, leave the unit out with --where, raise the server's context, "
-    "or ask a model with a longer one"
-)
-_FIX_TOO_LARGE_FOR_A_MINUTE = (
-    "this one request is larger than the account's limit a minute: lower --max-tokens, leave the unit out with --where, or raise the limit"
-)
-_FIXES = tuple((re.compile(one["sign"], re.IGNORECASE), one["fix"]) for one in _WORDS["fixes"])
+_STATUSES: Final[Mapping[str, list[int]]] = _WORDS["statuses"]
+_SIGNS: Final = {name: re.compile("|".join(signs), re.IGNORECASE) for name, signs in _WORDS["signs"].items()}
+_FIXES: Final = tuple((re.compile(one["sign"], re.IGNORECASE), one["fix"]) for one in _WORDS["fixes"])
+_FAILURES: Final = range(400, 600)
+_LONGEST_REASON: Final = 500
 
 
 class HopelessError(CotraceError):
@@ -85,7 +67,7 @@ class Fault(Exception):  # noqa: N818 - see Unusable
     @property
     def limited(self) -> bool:
         """The server is well and wants fewer requests."""
-        return self.status == LIMITED if self._is_limit is None else self._is_limit
+        return self.status == HTTPStatus.TOO_MANY_REQUESTS if self._is_limit is None else self._is_limit
 
 
 class Busy(Fault):
@@ -152,9 +134,6 @@ def _module(error: BaseException) -> str:
     return names[-1].partition(".")[0] if names else ""
 
 
-_UNKNOWN: Final = re.compile("|".join(_WORDS["unknown"]), re.IGNORECASE)
-
-
 def refused_field(reason: str) -> str | None:
     """The field of a request that a server refuses, by its message; None if it names none.
 
@@ -164,7 +143,7 @@ def refused_field(reason: str) -> str | None:
     signs = {name: rf"\b{name}\b" for name in _WORDS["fields"]} | _WORDS["forms"]
     named = [(found.start(), name) for name, sign in signs.items() if (found := re.search(sign, reason, re.IGNORECASE))]
     first = min(named)[1] if named else None
-    return first if first in _WORDS["forms"] or first == "tool_choice" or _UNKNOWN.search(reason) else None
+    return first if first in _WORDS["forms"] or first == "tool_choice" or _SIGNS["unknown"].search(reason) else None
 
 
 def classify(error: BaseException) -> Fault | HopelessError:
@@ -198,8 +177,8 @@ def of_error(error: Any) -> Fault | HopelessError:
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and code in _FAILURES:
         return _of_status(code, {}, reason, orjson.dumps(error).decode())
-    if _is_too_large(_BAD, error):
-        return TooLarge(f"an error in place of a reply: {reason} ({_FIX_TOO_LARGE})", None)
+    if _is_too_large(HTTPStatus.BAD_REQUEST, error):
+        return TooLarge(f"an error in place of a reply: {reason} ({_WORDS['too_large']})", None)
     return Fault(f"an error in place of a reply: {reason}", came=True)
 
 
@@ -218,47 +197,49 @@ def _message(error: Any) -> str:
 
 
 def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault | HopelessError:
-    if status in _WORDS["hopeless"] and not (status == _FORBIDDEN and any(sign in text for sign in _WORDS["flagged"])):
+    if status in _WORDS["hopeless"] and not (status == HTTPStatus.FORBIDDEN and any(sign in text for sign in _WORDS["flagged"])):
         return HopelessError(
             f"{_WORDS['hopeless'][status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}"
         )
     if any(sign in text for sign in _WORDS["no_key"]):
         return HopelessError(f"{_WORDS['hopeless'][401]} (HTTP {status}): check the key's environment variable; {reason}")
-    if status == _NO_MONEY_LEFT or any(sign in text for sign in _WORDS["no_money"]):
+    if status == HTTPStatus.PAYMENT_REQUIRED or any(sign in text for sign in _WORDS["no_money"]):
         return HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     error = _error_in(text)
     if _is_too_large(status, error):
-        fix = _FIX_TOO_LARGE_FOR_A_MINUTE if _is_larger_than_a_minute(status, error) else _FIX_TOO_LARGE
+        fix = _WORDS["larger_than_a_minute"] if _is_larger_than_a_minute(status, error) else _WORDS["too_large"]
         return TooLarge(f"HTTP {status}, {reason} ({fix})", status)
-    refuses = status == _NOT_IMPLEMENTED or (_UNKNOWN.search(reason) is not None and refused_field(reason) is not None)
-    again = status in _WORTH_RETRYING or (status >= _SERVER_ERROR and not (status in _MAY_REFUSE and refuses))
-    named = _NAMED_DELAY.search(text)
+    refuses = status == HTTPStatus.NOT_IMPLEMENTED or (_SIGNS["unknown"].search(reason) is not None and refused_field(reason) is not None)
+    again = status in _STATUSES["again"] or (
+        status >= HTTPStatus.INTERNAL_SERVER_ERROR and not (status in _STATUSES["may_refuse_a_field"] and refuses)
+    )
+    named = _SIGNS["delay"].search(text)
     asked = float(named[1]) if named else retry_after_s(headers)
-    kind = Busy if status == _UNAVAILABLE and _BUSY.search(text) else Fault
+    kind = Busy if status == HTTPStatus.SERVICE_UNAVAILABLE and _SIGNS["busy"].search(text) else Fault
     return kind(f"HTTP {status}, {reason}{_fix(status, error)}", status=status, retry_after_s=asked, again=again)
 
 
 def _is_too_large(status: int, error: Any) -> bool:
     """Whether a refusal is about the length of the prompt alone, however often it is sent."""
-    if status == _TOO_LARGE_STATUS or _is_larger_than_a_minute(status, error):
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _is_larger_than_a_minute(status, error):
         return True
     words = " ".join(str(error.get(name) or "") for name in ("code", "type")) if isinstance(error, dict) else ""
-    return status in _MAY_BE_TOO_LARGE and _TOO_LARGE.search(f"{words} {_message(error)}") is not None
+    return status in _STATUSES["may_be_too_large"] and _SIGNS["too_large"].search(f"{words} {_message(error)}") is not None
 
 
 def _is_larger_than_a_minute(status: int, error: Any) -> bool:
     """Whether one request alone is larger than the account's limit a minute."""
-    if status not in {LIMITED, _TOO_LARGE_STATUS}:
+    if status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}:
         return False
-    limit, requested = _LIMIT.search(_message(error)), _REQUESTED.search(_message(error))
+    limit, requested = _SIGNS["limit"].search(_message(error)), _SIGNS["requested"].search(_message(error))
     if limit and requested:
         return int(requested[1].replace(",", "")) > int(limit[1].replace(",", ""))
-    return _LARGER_THAN_A_MINUTE.search(_message(error)) is not None
+    return _SIGNS["larger_than_a_minute"].search(_message(error)) is not None
 
 
 def _fix(status: int, error: Any) -> str:
     """What to do about a request that the model does not take; empty if that is not known."""
-    if status not in {_BAD, _UNPROCESSABLE}:
+    if status not in _STATUSES["bad_request"]:
         return ""
     param = error.get("param") if isinstance(error, dict) else None
     about = param if isinstance(param, str) and any(sign.search(param) for sign, _ in _FIXES) else _message(error)

@@ -206,9 +206,8 @@ def provider_of(settings: ModelSettings) -> Provider:
 
 def is_at_own_server(settings: ModelSettings) -> bool:
     """Whether the model is asked at an address of this machine or a private network."""
-    provider = PROVIDERS.get(settings.provider)
-    named = os.environ.get(provider.url_variable) if provider and provider.url_variable else None
-    return is_own(settings.base_url or named or (provider.base_url if provider else None))
+    provider = PROVIDERS.get(settings.provider, _ANY)
+    return is_own(settings.base_url or os.environ.get(provider.url_variable or "") or provider.base_url)
 
 
 def address_of(settings: ModelSettings) -> str | None:
@@ -218,14 +217,10 @@ def address_of(settings: ModelSettings) -> str | None:
         UsageError: what is named is no address to which paths can be added; or as `provider_of`.
     """
     provider = provider_of(settings)
-    if settings.base_url:
-        return _base(settings.base_url, "--base-url")
-    named = os.environ.get(provider.url_variable) if provider.url_variable else None
-    return _base(named, provider.url_variable) if named else provider.base_url
-
-
-def _base(address: str, source: str | None) -> str:
-    address = address.strip()
+    source = "--base-url" if settings.base_url else provider.url_variable
+    address = (settings.base_url or os.environ.get(provider.url_variable or "") or "").strip()
+    if not address:
+        return provider.base_url
     try:
         parts = urlsplit(address)
         is_one = parts.scheme in {"http", "https"} and bool(parts.hostname)
@@ -240,16 +235,6 @@ def _base(address: str, source: str | None) -> str:
     if parts.query or parts.fragment:
         raise UsageError(f"{source} {excerpt(address)} ends in ? or #, behind which no path can follow: leave that out")
     return address
-
-
-def keys_of(settings: ModelSettings) -> tuple[str, ...]:
-    """The environment variables in which the key for the model's server may stand.
-
-    Raises:
-        UsageError: as `provider_of`.
-    """
-    provider = provider_of(settings)
-    return (settings.key_variable,) if settings.key_variable else tuple(provider.keys)
 
 
 def key_in(variable: str) -> str | None:
@@ -270,7 +255,8 @@ def key_of(settings: ModelSettings) -> str:
     Raises:
         UsageError: it is missing, or none; or as `provider_of`.
     """
-    provider, variables = provider_of(settings), keys_of(settings)
+    provider = provider_of(settings)
+    variables = (settings.key_variable,) if settings.key_variable else provider.keys
     key = next((found for variable in variables if (found := key_in(variable))), None)
     if key is not None:
         return key

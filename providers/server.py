@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -46,8 +47,6 @@ from schemas.common.text import excerpt, strike
 _LOG: Final = logging.getLogger(__name__)
 
 _BAD_REQUEST: Final = frozenset({400, 413, 422})
-_FORBIDDEN: Final = 403
-"""Also of one prompt that a filter does not let through."""
 _MAY_NAME_A_FIELD: Final = _BAD_REQUEST | {500, 501}
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
 _STARVED_CALLS_BEFORE_GIVING_UP: Final = 3
@@ -310,7 +309,7 @@ class Server:
             where = self.settings.base_url or self.settings.provider
             raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
         self.health.gave_up(fault)
-        if fault.status not in {None, _FORBIDDEN} and not fault.again and not self._answered:
+        if fault.status not in {None, HTTPStatus.FORBIDDEN} and not fault.again and not self._answered:
             self._bad_requests += 1
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
                 raise HopelessError(f"the server turns every request down: {fault.reason}")
