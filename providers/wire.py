@@ -70,17 +70,12 @@ class Wire(httpx.AsyncBaseTransport):
             HopelessError: no request of this run can succeed.
         """
         headers = {name: value for name, value in request.headers.items() if name not in _OF_THE_CONNECTION}
-        found = await self.send(request.method, str(request.url), headers, await request.aread())
-        kind = found.headers.get("content-type", "application/json")
-        return httpx.Response(found.status, headers={"content-type": kind}, content=_whole_letters(found.body), request=request)
-
-    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Response:
-        """The same for clients that are not built on httpx."""
         async with self._turn():
-            found = await self._exchange.send(method, url, headers, body)
+            found = await self._exchange.send(request.method, str(request.url), headers, await request.aread())
             if found.status not in _SUCCESSES:
                 raise of_response(found.status, found.headers, found.body)
-        return found
+        kind = found.headers.get("content-type", "application/json")
+        return httpx.Response(found.status, headers={"content-type": kind}, content=_whole_letters(found.body), request=request)
 
     async def aclose(self) -> None:
         """Close the connections."""

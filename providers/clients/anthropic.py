@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged, unchanged
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_of
-from providers.wire import Turn, http_client
+from providers.wire import Turn
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
 
 _STOPPED: Final = {
@@ -53,7 +53,7 @@ class Connected(Client):
             base_url=(address_of(settings) or "").rstrip("/").removesuffix("/v1"),
             api_key=key_of(settings),
             auth_token=None,
-            http_client=http_client(turn, settings.timeout_s, settings.most_bytes()),
+            http_client=self._http,
             max_retries=0,
             default_headers=dict(settings.headers),
         )
@@ -76,10 +76,6 @@ class Connected(Client):
         }
         more = {**_reasoning(settings), "tools": tools or None, **dict(settings.request_fields)}
         return given(found, request.refused) | {"extra_body": given(more)}
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._sdk.close()
 
 
 def _reasoning(settings: ModelSettings) -> dict[str, Any]:

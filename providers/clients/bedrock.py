@@ -24,7 +24,7 @@ from providers.clients.client import HOOKS, Client, Gated, arguments_of, called,
 from providers.faults import Fault
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_in
-from providers.wire import Turn, Wire
+from providers.wire import Turn
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from schemas.common.errors import UsageError
 from schemas.common.text import use_secret
@@ -57,7 +57,6 @@ class Connected(Client):
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
-        self._wire = Wire(turn, settings.timeout_s, settings.most_bytes())
         self._token = key_in(settings.key_variable or _TOKEN)
         self._region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or _REGION
         self._address = (address_of(settings) or f"https://bedrock-runtime.{self._region}.amazonaws.com").rstrip("/")
@@ -84,10 +83,10 @@ class Connected(Client):
         headers = {name: value.decode() if isinstance(value, bytes) else value for name, value in request.headers.items()}
         headers |= dict(self._settings.headers) | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
         body = request.body.encode() if isinstance(request.body, str) else bytes(request.body)
-        found = await self._wire.send(request.method, request.url, headers, body)
-        if not found.body.lstrip().startswith(b"{"):
+        found = await self._http.request(request.method, request.url, headers=headers, content=body)
+        if not found.content.lstrip().startswith(b"{"):
             raise Fault("the reply is not a message", came=True)
-        return AioAWSResponse(request.url, found.status, dict(found.headers), _Whole(found.body))
+        return AioAWSResponse(request.url, found.status_code, dict(found.headers), _Whole(found.content))
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
@@ -111,7 +110,7 @@ class Connected(Client):
         """Close the connections."""
         if self._sdk is not None:
             await self._sdk.close()
-        await self._wire.aclose()
+        await super().close()
 
 
 class _Whole:

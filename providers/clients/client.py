@@ -23,7 +23,7 @@ from instructor.v2.core.registry import mode_registry
 from providers.faults import Unusable
 from providers.forms import CALL, ChatRequest, Form
 from providers.provider import Mode, ModelSettings, provider_of
-from providers.wire import Turn
+from providers.wire import Turn, http_client
 from schemas.chat.messages import Completion, Message, ToolCall
 from schemas.common.packages import needed
 
@@ -120,7 +120,8 @@ class Client(ABC):
     """Gives a reply in the common form; raises ErrorCameError if an error came in its place, UnreadableError if it is not a reply."""
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
-        self._settings, self._turn = settings, turn
+        self._settings = settings
+        self._http = http_client(turn, settings.timeout_s, settings.most_bytes())
         self.modes: Sequence[Mode] = tuple(self.ways)
         """As `ways`, for this model."""
         self._by_mode: dict[Mode, AsyncInstructor] = {}
@@ -138,9 +139,9 @@ class Client(ABC):
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`, without the form."""
 
-    @abstractmethod
     async def close(self) -> None:
         """Close the connections."""
+        await self._http.aclose()
 
 
 def connect(settings: ModelSettings, turn: Turn) -> Client:

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_of
-from providers.wire import Turn, http_client
+from providers.wire import Turn
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, Tool, UnreadableError, counted, probabilities_in, text_or_none
 
 _VERSION: Final = "v1beta"
@@ -70,7 +70,6 @@ class Connected(Client):
         super().__init__(settings, turn)
         # a newer word for why a reply ended: `Completion.ending` knows what it means
         warnings.filterwarnings("ignore", message=".* is not a valid FinishReason")
-        self._http = http_client(turn, settings.timeout_s, settings.most_bytes())
         options = types.HttpOptions(
             base_url=(address_of(settings) or "").rstrip("/").removesuffix(f"/{_VERSION}").removesuffix("/v1"),
             api_version=_VERSION,
@@ -104,10 +103,6 @@ class Connected(Client):
             "config": given(config, frozenset(_LOGPROBS if name == "logprobs" else name for name in request.refused)),
             "in_words": request.mode == "json",
         }
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
 
 
 def _thinking(settings: ModelSettings) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeGuard
 
+import httpx
 import instructor
 import openai
 from instructor import AsyncInstructor, Provider
@@ -26,7 +27,7 @@ from providers.clients.client import HOOKS, Client, Gated, given
 from providers.faults import TimedOut, classify
 from providers.forms import ChatRequest, Form
 from providers.provider import ModelSettings, address_of, key_in, key_of, provider_of
-from providers.wire import Turn, http_client
+from providers.wire import Turn
 from schemas.chat.messages import (
     Completion,
     ErrorCameError,
@@ -100,7 +101,7 @@ class Connected(Client):
         first = provider_of(settings).mode or ("json_schema" if own else "tools")  # many servers of users' own force no tool
         self.modes = (first, *(mode for mode in self.ways if mode != first))
         is_litellm = provider_of(settings).protocol == "litellm"
-        self._sdk = None if is_litellm else _sdk(settings, turn)
+        self._sdk = None if is_litellm else _sdk(settings, self._http)
         self._litellm = _litellm(settings, turn) if is_litellm else None
 
     def _patched(self, mode: TheirMode) -> AsyncInstructor:
@@ -116,21 +117,12 @@ class Connected(Client):
         more = dict(self._settings.request_fields)
         return found | {"extra_body": more} if more else found
 
-    async def close(self) -> None:
-        """Close the connections; LiteLLM closes its own."""
-        if self._sdk is not None:
-            await self._sdk.close()
 
-
-def _sdk(settings: ModelSettings, turn: Turn) -> openai.AsyncOpenAI:
+def _sdk(settings: ModelSettings, http: httpx.AsyncClient) -> openai.AsyncOpenAI:
     provider, base = provider_of(settings), address_of(settings)
     if base is None:
         raise UsageError(f"--model {settings.model} needs an address: set {provider.url_variable}, or give it with --base-url")
-    more: dict[str, Any] = {
-        "http_client": http_client(turn, settings.timeout_s, settings.most_bytes()),
-        "max_retries": 0,
-        "default_headers": dict(settings.headers),
-    }
+    more: dict[str, Any] = {"http_client": http, "max_retries": 0, "default_headers": dict(settings.headers)}
     is_azure, base, key = provider.protocol == "azure", base.rstrip("/"), key_of(settings)
     if is_azure and not base.endswith("/v1"):
         version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)
