@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeGuard
 
-import httpx
 import instructor
 import openai
 from instructor import AsyncInstructor, Provider
@@ -101,7 +100,7 @@ class Connected(Client):
         first = provider_of(settings).mode or ("json_schema" if own else "tools")  # many servers of users' own force no tool
         self.modes = (first, *(mode for mode in self.ways if mode != first))
         is_litellm = provider_of(settings).protocol == "litellm"
-        self._sdk = None if is_litellm else _sdk(settings, self._http)
+        self._sdk = None if is_litellm else _sdk(settings, http_client=self._http)
         self._litellm = _litellm(settings, turn) if is_litellm else None
 
     def _patched(self, mode: TheirMode) -> AsyncInstructor:
@@ -118,11 +117,11 @@ class Connected(Client):
         return found | {"extra_body": more} if more else found
 
 
-def _sdk(settings: ModelSettings, http: httpx.AsyncClient) -> openai.AsyncOpenAI:
+def _sdk(settings: ModelSettings, **more: Any) -> openai.AsyncOpenAI:
     provider, base = provider_of(settings), address_of(settings)
     if base is None:
         raise UsageError(f"--model {settings.model} needs an address: set {provider.url_variable}, or give it with --base-url")
-    more: dict[str, Any] = {"http_client": http, "max_retries": 0, "default_headers": dict(settings.headers)}
+    more |= {"max_retries": 0, "default_headers": dict(settings.headers)}
     is_azure, base, key = provider.protocol == "azure", base.rstrip("/"), key_of(settings)
     if is_azure and not base.endswith("/v1"):
         version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)
