@@ -17,7 +17,7 @@ import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from providers.asker import Request, call_of, fingerprint, run_to_end, shown
-from providers.faults import Fault, HopelessError, behind
+from providers.faults import ODD_TYPES, Fault, HopelessError, behind
 from providers.forms import ChatRequest, ModelQuestion, form_of
 from providers.prices import Price, TokenEstimate, cost_of
 from providers.provider import ModelSettings, address_of, key_of, provider_of
@@ -31,6 +31,7 @@ from schemas.records import Call
 
 if TYPE_CHECKING:
     import openai
+    from openai.types import Batch
 
 Job = TypeVar("Job")
 ENDING: Final = ".batch.json"
@@ -188,14 +189,16 @@ async def _sent(run_id: str, questions: Sequence[ModelQuestion], settings: Model
             file = await client.files.create(file=(f"{run_id}.jsonl", _lines(questions, settings)), purpose="batch")
             once = client.with_options(max_retries=0)  # a second try could be a second batch
             metadata = {_RUN_KEY: run_id}
-            return (await once.batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata=metadata)).id
+            batch = await once.batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata=metadata)
+            return _seen(batch).id
     except Exception as error:
         cause = behind(error)
         if isinstance(cause, HopelessError) or (isinstance(cause, Fault) and cause.status is not None):
             raise BatchRefusedError(f"the provider does not take the batch: {cause}; ask without --batch instead") from error
-        if isinstance(cause, Fault):
+        if isinstance(cause, (Fault, *ODD_TYPES)):
+            why = cause if isinstance(cause, Fault) else "what it sends is not a batch"
             raise CotraceError(
-                f"the provider cannot be reached ({cause}): cotrace judge --collect finds out whether it has the batch"
+                f"the provider cannot be reached ({why}): cotrace judge --collect finds out whether it has the batch"
             ) from error
         raise
 
@@ -216,8 +219,20 @@ async def _client(settings: ModelSettings, most_bytes: int) -> AsyncIterator[ope
     import openai
 
     wire = http_client(nullcontext, max(settings.timeout_s, _LONGEST_S), most_bytes)
-    async with openai.AsyncOpenAI(base_url=address_of(settings), api_key=key_of(settings), http_client=wire) as client:
+    address, key, headers = address_of(settings), key_of(settings), dict(settings.headers)
+    async with openai.AsyncOpenAI(base_url=address, api_key=key, default_headers=headers, http_client=wire) as client:
         yield client
+
+
+def _seen(batch: Batch) -> Batch:
+    """The batch.
+
+    Raises:
+        TypeError: what a server sent in its place has no id or status.
+    """
+    if not isinstance(batch.id, str) or not isinstance(batch.status, str):
+        raise TypeError
+    return batch
 
 
 # -- found again ------------------------------------------------------------------------------------------
@@ -236,15 +251,11 @@ async def _found(sent: Submission[Any]) -> Found:
     count = len(sent.prompt_hashes)
     try:
         async with _client(sent.settings, sent.settings.most_bytes(count)) as client:
-            if sent.batch_id is not None:
-                batch = await client.batches.retrieve(sent.batch_id)
-            else:
-                async for batch in client.batches.list():
-                    if (batch.metadata or {}).get(_RUN_KEY) == sent.run_id:
-                        break
-                else:
-                    return Found(None, "lost", 0, [])
-            done = batch.request_counts.completed + batch.request_counts.failed if batch.request_counts else 0
+            batch = await _batch_of(sent, client)
+            if batch is None:
+                return Found(None, "lost", 0, [])
+            counts = batch.request_counts
+            done = counts.completed + counts.failed if counts else 0
             if batch.status in _UNDER_WAY:
                 return Found(batch.id, batch.status, done, None)
             first: dict[int, BatchReply] = {}
@@ -254,10 +265,25 @@ async def _found(sent: Submission[Any]) -> Found:
                         first.setdefault(reply.number, reply)
     except Exception as error:
         cause = behind(error)
-        if isinstance(cause, HopelessError | Fault):
-            raise CotraceError(f"the provider cannot tell of the batch ({cause}): try again later") from error
+        if isinstance(cause, (HopelessError, Fault, *ODD_TYPES)):
+            why = cause if isinstance(cause, HopelessError | Fault) else "what it sends is not a batch"
+            raise CotraceError(f"the provider cannot tell of the batch ({why}): try again later") from error
         raise
     return Found(batch.id, batch.status, done, list(first.values()))
+
+
+async def _batch_of(sent: Submission[Any], client: openai.AsyncOpenAI) -> Batch | None:
+    """The batch; None if the provider never got it.
+
+    Raises:
+        TypeError: what the provider sends does not say.
+    """
+    if sent.batch_id is not None:
+        return _seen(await client.batches.retrieve(sent.batch_id))
+    listed = await client.batches.list()
+    if not isinstance(listed.data, list):
+        raise TypeError
+    return await anext((_seen(batch) async for batch in listed if (batch.metadata or {}).get(_RUN_KEY) == sent.run_id), None)
 
 
 class _Response(msgspec.Struct):

@@ -128,7 +128,7 @@ class Recorder:
 _PROGRESS_EVERY_S = 0.1
 _CHUNK = 64
 """Calls that are found at a time."""
-_READ_AHEAD = 1024
+_READ_AHEAD = 512
 """Calls that are found before they are made: most runs know soon how much there is to do, and no run fills the memory."""
 
 

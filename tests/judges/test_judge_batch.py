@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from click.testing import CliRunner
 
 from cotrace.cli import cli
 from judges.runs.batch import collect, pending_batches, submit, write_record
 from judges.runs.runner import run
 from schemas.common.errors import CotraceError, UsageError
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.servers.serving import application, served
 from tests.servers.stub_server import stub_server
 
 
@@ -160,6 +164,35 @@ def test_a_provider_that_refuses_or_has_no_batches_is_told_in_one_line(tmp_path:
         assert run(ask_model(url), store).answered == 6
     with pytest.raises(UsageError, match="not with anthropic"):
         submit(ask_model(None, model="anthropic/claude"), store)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one game of one turn."""
+    return store_of(tmp_path_factory.mktemp("batches") / "s.duckdb", turns=1).path
+
+
+@pytest.mark.parametrize("odd", ["{}", '"text"', "[]", "null", '{"data": 3}', '{"id": 1, "status": []}', "no JSON", "["])
+def test_what_is_not_a_batch_is_told_in_one_line(prepared: Path, tmp_path: Path, odd: str) -> None:
+    """Where a batch should be, when it is submitted and when it is looked for; the batch stays to be collected."""
+    store = Store(shutil.copy(prepared, tmp_path / "s.duckdb"))
+    asked: list[str | None] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.headers.get("x-mine"))
+        return web.Response(text=odd, content_type="application/json")
+
+    app = application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    with served(app) as url:
+        for _ in range(2):
+            with pytest.raises(CotraceError, match=r"\A[^\n]*--collect[^\n]*\Z"):
+                submit(ask_model(url, headers=(("x-mine", "y"),)), store)
+        for _ in range(2):
+            with pytest.raises(CotraceError, match=r"\Athe provider cannot tell of the batch[^\n]*\Z"):
+                collect(store)
+    assert set(asked) == {"y"}
+    assert len(list(pending_batches(store.journals))) == 1
 
 
 def test_a_budget_limits_what_is_submitted(tmp_path: Path) -> None:
