@@ -173,7 +173,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("odd", ["{}", '"text"', "[]", "null", '{"data": 3}', '{"id": 1, "status": []}', "no JSON", "["])
-def test_what_is_not_a_batch_is_told_in_one_line(prepared: Path, tmp_path: Path, odd: str) -> None:
+def test_what_is_not_a_batch_ends_in_one_line(prepared: Path, tmp_path: Path, odd: str) -> None:
     """Where a batch should be, when it is submitted and when it is looked for; the batch stays to be collected."""
     store = Store(shutil.copy(prepared, tmp_path / "s.duckdb"))
     asked: list[str | None] = []
