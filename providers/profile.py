@@ -92,6 +92,11 @@ class Profile(BaseModel):
             return None
         return prompt * (self.slots or 1) / self.prompt_speed + reply / self.reply_speed
 
+    def run_s(self, calls: int, tokens_in: float, tokens_out: float) -> float | None:
+        """Seconds of so many calls with so many tokens together, all slots in use and prompts out of no cache; None if not known."""
+        each = self.seconds(tokens_in / max(1, calls), tokens_out / max(1, calls))
+        return None if each is None else each * calls / (self.slots or 1)
+
     def timeout_s(self, reply: int, concurrency: int) -> float | None:
         """After how many seconds a request can be given up, the wait in the server's own queue included."""
         longest = self.seconds(self.largest_prompt(reply) or 4 * reply, reply)

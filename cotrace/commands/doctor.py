@@ -171,13 +171,12 @@ def _estimates(settings: ModelSettings, found: Profile, store: Store, rubrics: t
 
     for name in rubrics or _fitting(store):
         planned = plan(JudgeRequest(rubric=find(name), settings=settings), store)
-        seconds = found.seconds(planned.tokens_in / max(1, planned.calls), planned.tokens_out / max(1, planned.calls))
+        seconds = found.run_s(planned.calls, planned.tokens_in, planned.tokens_out)
         told = f"{planned.calls} calls, about {planned.tokens_in} + {planned.tokens_out} tokens"
         if seconds is None:
             yield Diagnosis("-", name, f"{told}; how long is not known")
         else:
-            taken = wording.seconds(seconds * planned.calls / (found.slots or 1))
-            yield Diagnosis("ok", name, f"{told}: about {taken} with all slots in use, prompts out of no cache")
+            yield Diagnosis("ok", name, f"{told}: about {wording.seconds(seconds)} with all slots in use, prompts out of no cache")
 
 
 def _fitting(store: Store) -> list[str]:

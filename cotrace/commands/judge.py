@@ -14,6 +14,7 @@ from cotrace.options.shared import on_option, requested, say, spent, store_optio
 from cotrace.reading import ask_reader, tell_collected
 from schemas.common.errors import UsageError
 from schemas.common.text import in_shell
+from schemas.common.wording import seconds
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
@@ -264,14 +265,17 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
 def _tell_plan(request: JudgeRequest, store: Store) -> None:
     from judges.evidence.units import INSTEAD
     from judges.runs.job import plan
+    from providers.profile import read
 
-    planned = plan(request, store)
+    planned, profile = plan(request, store), read(request.settings) if request.settings else None
     cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"
+    takes = profile.run_s(planned.calls, planned.tokens_in, planned.tokens_out) if profile else None
+    lasts = "" if takes is None else f", about {seconds(takes)} at the speeds that cotrace doctor has measured"
     say(
         f"{request.rubric.name} by {request.judge}: {planned.units} units, {planned.calls} calls to make, "
         f"{planned.answered_before} answered before, "
         f"{planned.skipped} with nothing to judge, {planned.settled} settled by the log; "
-        f"about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
+        f"about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}{lasts}"
     )
     for piece, units in planned.later.items():
         say(

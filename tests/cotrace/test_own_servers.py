@@ -43,13 +43,17 @@ def profile(tmp_path: Path) -> dict[str, object]:
 
 
 def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Context, slots, speed, the mode that works and the time of a rubric; then judge asks in that mode, with so many calls at once."""
+    """Context, slots, speed, the mode that works and the time of a rubric; then judge asks in that mode, with so many calls at once.
+
+    A dry run tells the same time as the doctor.
+    """
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-this-test")
     store, server = store_of(tmp_path / "s.duckdb", turns=6), LlamaServer(slots=3)
     with llama_server(server) as url:
         done = called("doctor", "--model", "openai/little", "--base-url", url, "--store", str(store.path))
         found, asked = profile(tmp_path), len(server.requests)
         server.peak = 0
+        planned = judge(store, url, "--dry-run")
         judged = judge(store, url)
 
     assert (done.exit_code, judged.exit_code) == (0, 0), done.output + judged.output
@@ -58,6 +62,12 @@ def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: p
     assert found["reply_speed"] > 10
     assert "sk-secret" not in json.dumps(found)
     assert "pragmatic_sufficiency  6 calls, about" in done.output
+    [(takes, planned_to_take)] = zip(
+        re.findall(r"pragmatic_sufficiency 6 calls, about [^:]* tokens: about (.*?) with all slots", " ".join(done.output.split())),
+        re.findall(r"6 calls to make.*, about (.*) at the speeds that cotrace doctor has measured", planned.output),
+        strict=True,
+    )
+    assert takes == planned_to_take
     bodies = server.requests[asked:]
     assert {body["response_format"]["type"] for body in bodies} == {"json_schema"}
     assert {body["max_tokens"] for body in bodies} == {160 + 6 * 60}
