@@ -305,12 +305,16 @@ class _Job:
         journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": RUBRIC}, JournalEntry)
         done = False
 
-        async def of_game(asker: Asker, game: Transcript) -> list[Verdict]:
-            verdicts = await self._of_game(asker, game)
+        def tell() -> None:
             if on_progress is not None:
                 on_progress(self.report.games + self.report.not_asked, len(episodes))
+
+        async def of_game(asker: Asker, game: Transcript) -> list[Verdict]:
+            verdicts = await self._of_game(asker, game)
+            tell()
             return verdicts
 
+        tell()  # before the first, which may take minutes
         try:
             await asyncio.to_thread(self._take_up, journal.before)
             async with self._request.asker(self._request.settings, journal) as asker:

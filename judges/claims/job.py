@@ -84,28 +84,28 @@ class _Job:
         return questions
 
     async def go(self, questions: Sequence[ReadingQuestion]) -> ReadingReport:
-        journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": "claims"}, JournalEntry)
+        settings = self._request.settings
+        path = made(_folder(self._store)) / f"{hashlib.blake2b(settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
+        journal: Journal[dict[str, str], JournalEntry] = Journal(path, {"job": "claims"}, JournalEntry)
         done = False
+        self._tell(0)
         try:
-            await self._ask_all(questions, journal)
+            async with self._request.asker(settings, journal) as asker:
+                for start in range(0, len(questions), _QUESTIONS_A_TRANSACTION):
+                    await asyncio.gather(*(self._ask(asker, one) for one in questions[start : start + _QUESTIONS_A_TRANSACTION]))
+                    await asyncio.to_thread(self._save)
             done = True
         finally:
             await journal.close(delete=done)
         return self.report
 
-    def _journal_path(self) -> Path:
-        folder = made(self._store.journals / "claims")
-        return folder / f"{hashlib.blake2b(self._request.settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
-
-    async def _ask_all(self, questions: Sequence[ReadingQuestion], journal: Journal[dict[str, str], JournalEntry]) -> None:
-        async with self._request.asker(self._request.settings, journal) as asker:
-            for start in range(0, len(questions), _QUESTIONS_A_TRANSACTION):
-                await asyncio.gather(*(self._ask(asker, one) for one in questions[start : start + _QUESTIONS_A_TRANSACTION]))
-                await asyncio.to_thread(self._save)
-
     async def _ask(self, asker: Asker, one: ReadingQuestion) -> None:
         self._take(one, await asker.ask(Request(messages=one.messages, key=one.key, purpose="reader", **_about(one))))
-        self._done += 1
+        self._tell(1)
+
+    def _tell(self, more: int) -> None:
+        """Report that so many more calls are done; 0 before the first, which may take minutes."""
+        self._done += more
         if self._on_progress is not None:
             self._on_progress(self._done, self._calls_to_make)
 

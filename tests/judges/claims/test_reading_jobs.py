@@ -121,8 +121,11 @@ def test_what_a_cache_holds_is_not_paid_by_another_store(store: Store, url: str,
 
 
 def test_another_prompt_reads_anew_and_takes_the_place_of_the_first(store: Store, url: str) -> None:
-    """Claims are kept by text and prompt: other instructions or examples are another reading."""
-    read(store, url)
+    """Claims are kept by text and prompt: other instructions or examples are another reading. Progress begins with 0 of all."""
+    seen: list[tuple[int, int]] = []
+    settings = ModelSettings(model="local/stub", base_url=url, max_tokens=100)
+    read_texts(ReadingRequest(settings=settings), store, lambda *now: seen.append(now))
+    assert seen == [(done, TEXTS) for done in range(TEXTS + 1)]
     prompt = PromptParts({"craft": "Read well."}, {"craft": [Example(frame="", text="Hello.", claims=[])]})
     again = read(store, url, prompt=prompt)
     assert (again.read_before, again.read) == (0, TEXTS)
