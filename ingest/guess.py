@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ingest.adapters import LAST_FORMAT, recognise
 from ingest.conversation.messages import text_of
-from ingest.files.worker import by_contents
+from ingest.files.recognition import by_contents
 from ingest.foreign.chat_lines import read_mapped, rows_of
 from ingest.foreign.mapping_file import ChatMapping, ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.reading.adapter_types import Place, Reading

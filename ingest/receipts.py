@@ -2,7 +2,8 @@
 
 The walk knows how programs name things, not where a format puts them. A message is an object with a speaker and words; a call has a name
 and arguments; a result is a message of a tool. Requests to models repeat the history, so a message counts as often as one list has it.
-A value counts as stored if any row of the file holds it. Words are compared by lines: a message of several parts is stored as one text.
+A value counts as stored if any row of the file holds it; a message or call that a list repeats, as often as rows repeat it, unless its id
+tells that it is the same one. Words are compared by lines: a message of several parts is stored as one text.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import math
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ingest.reading.adapter_types import Reading
 from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, parsed
@@ -26,7 +27,9 @@ __all__ = ["KINDS", "losses", "receipts"]
 
 KINDS: Final = ("messages", "words", "tool_calls", "results", "scores", "tokens")
 
-_SPEAKERS: Final = frozenset({"role", "source", "from", "sender", "author", "speaker", "agent", "name"})
+_SPEAKERS: Final = frozenset(
+    {"role", "source", "from", "sender", "author", "speaker", "agent", "name", "agent_id", "agent_name", "current_agent"}
+)
 _ROLES: Final = frozenset({"role", "from", "sender", "author", "speaker"})
 """Of these keys, those that no call and no data has."""
 _WORDS: Final = frozenset({
@@ -34,7 +37,7 @@ _WORDS: Final = frozenset({
     "observation", "response", "message", "summary", "value", "utterance", "transcript", "results", "tool_responses", "body", "msg",
 })  # fmt: skip
 """Keys under which a message has its words."""
-_TYPES: Final = re.compile(r".*(_call|_output|_result|_use)|reasoning|message|human|ai|system|tool")
+_TYPES: Final = re.compile(r".*(_call|_output|_result|_use)|reasoning|message|human|ai|system|tool|.*\.Model(Request|Response)")
 """`type` of an object that is a message without a role."""
 _RESULTS: Final = re.compile(r"tool|function|toolResult|tool_?result|.*(_output|_result|_response)")
 """Role of a message, or type of a part, that holds what a tool gave back."""
@@ -68,14 +71,25 @@ _REPEATS_SAMPLES: Final = re.compile(r"(?:_journal/|header|summaries|reductions)
 """Parts of an archive that say again what its samples say."""
 
 
+class _Called(NamedTuple):
+    """A call of a tool."""
+
+    name: str
+    arguments: str
+    id: str | None
+
+
 @dataclass(slots=True)
 class _Message:
     """A message of the raw file."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
     """Path and text of each piece of words."""
-    calls: list[tuple[str, str]] = field(default_factory=list)
+    calls: list[_Called] = field(default_factory=list)
     is_result: bool = False
+    id: str | None = None
+    of_tool: bool = False
+    """It is by a tool: a call in it is the one that it answers."""
 
 
 @dataclass(slots=True)
@@ -87,8 +101,8 @@ class _Raw:
     prose: list[tuple[str, str]] = field(default_factory=list)
     """Path and text of what is not a message."""
     scores: Counter[float] = field(default_factory=Counter)
-    tokens: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Object -> the tokens that it counts: programs write the same counts in several places."""
+    tokens: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Type of the document and path of the object -> the tokens that it counts: programs write the same counts in several places."""
 
 
 def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out: Collection[str] = ()) -> list[Receipt]:
@@ -104,18 +118,26 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
     raw = _Raw()
     try:
         for index, document in enumerate(_documents(data)):
-            _Walk(raw, left_out).value(document, "", ("document", index) if isinstance(document, list) else "rows", None, in_words=False)
+            within = ("document", index) if isinstance(document, list) else "rows"
+            _Walk(raw, left_out, document if isinstance(document, Mapping) else {}).value(document, "", within, None, in_words=False)
     except (BadInputError, RecursionError, zipfile.BadZipFile, ImportError, NotImplementedError):
         return []
     stored = _Stored(reading)
     messages = _as_often_as_one_list_has_it(raw.lists.values())
-    calls, results = [call for one in messages for call in one.calls], [one for one in messages if one.is_result and one.texts]
+    called: Counter[tuple[str, str]] = Counter()
+    for listed in raw.lists.values():
+        called |= Counter(call[:2] for call in {call if call.id else id(call): call for one in listed for call in one.calls}.values())
+    results = [one for one in messages if one.is_result and one.texts]
     texts = [text for one in messages for text in one.texts]
     lost = [text for text in texts if not stored.has(text[1])]
     is_lost = {text for _, text in lost}
-    lost_calls = [call for call in calls if not stored.has_call(*call)]
-    no_calls = set(lost_calls)
-    whole = [one for one in messages if not no_calls & set(one.calls) and not any(text in is_lost for _, text in one.texts)]
+    no_calls = Counter({call: count for call, count in called.items() if not stored.has_call(*call)})
+    whole = [
+        one for one in messages if not any(call[:2] in no_calls for call in one.calls) and not any(text in is_lost for _, text in one.texts)
+    ]
+    merged = _merged(Counter(tuple(one.texts) for one in whole if one.texts), stored.times)
+    lost += [text for one in merged for text in one]
+    lost_calls = [*no_calls.elements(), *_merged(called, stored.times_called)]
     stored_scores = sum((raw.scores & stored.scores).values())
     keys = Counter({path: 0 for path, _ in raw.prose})
     unread = Counter(path for path, text in raw.prose if not stored.has(text))
@@ -129,9 +151,9 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
         return Receipt(source_id, path, kind, counted, held, [excerpt(one, 80) for one in list(dict.fromkeys(missing))[:_LISTED]])
 
     return [
-        row("messages", len(messages), len(whole)),
+        row("messages", len(messages), len(whole) - len(merged)),
         row("words", words, words - sum(len(text.split()) for _, text in lost), [f"{path}: {text}" for path, text in lost]),
-        row("tool_calls", len(calls), len(calls) - len(lost_calls), [f"{name} {arguments}" for name, arguments in lost_calls]),
+        row("tool_calls", called.total(), called.total() - len(lost_calls), [f"{name} {arguments}" for name, arguments in lost_calls]),
         row("results", len(results), sum(not any(text in is_lost for _, text in one.texts) for one in results)),
         row("scores", raw.scores.total() or None, stored_scores if raw.scores else None),
         row("tokens", sum(tokens) if raw.tokens else None, sum(tokens) if stored.tokens is None and is_detail else stored.tokens),
@@ -180,8 +202,8 @@ def _documents(data: bytes) -> Iterator[Any]:
 class _Walk:
     """Looks at every value of a document once."""
 
-    def __init__(self, raw: _Raw, left_out: Collection[str]) -> None:
-        self._raw, self._left_out = raw, left_out
+    def __init__(self, raw: _Raw, left_out: Collection[str], document: Mapping[str, Any]) -> None:
+        self._raw, self._left_out, self._kind, self._id = raw, left_out, str(document.get("type")), _id_of(document)
 
     def value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         """Look at a value; `within`: the list that the message is in."""
@@ -193,7 +215,7 @@ class _Walk:
             if value and message is None and all(map(_is_tuple, value)):
                 self._raw.lists[path] += [_Message([(path, max(one, key=len))]) for one in value]
                 return
-            inner = within if message is not None or not any(isinstance(one, Mapping) for one in value) else id(value)
+            inner = within if message is not None or not any(isinstance(one, Mapping) for one in value) else object()
             for one in value:
                 self.value(one, f"{path}[]", inner, message, in_words=in_words)
         elif isinstance(value, str):
@@ -205,12 +227,13 @@ class _Walk:
         call = _call(found)
         is_message = _has_speaker(found) or (message is None and _is_item(found, call))
         if is_message and (not in_words or "role" in found):
-            message, in_words = _Message(), False
+            is_answer = found.get("role") in {"tool", "function"}
+            message, in_words = _Message(id=_id_of(found) or (self._id if within == "rows" else None), of_tool=is_answer), False
             self._raw.lists[within].append(message)
         kind = str(found.get("role") or found.get("type") or "")
         if message is not None and call is None:
             message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None or bool(_RESULT_IDS & set(found))
-        if message is not None and call is not None and _ELSEWHERE not in call[1]:
+        if message is not None and call is not None and not message.of_tool and _ELSEWHERE not in call.arguments:
             message.calls.append(call)
         same = {again for other, again in _SAME_AS.items() if found.get(other)}
         if found.get("tool_responses") and set(re.findall(r"\w+", str(found.get("content")))) <= set(
@@ -247,7 +270,7 @@ class _Walk:
     def _number(self, value: float, path: str) -> None:
         key = path.replace("[]", "")
         if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and value >= 0:
-            self._raw.tokens[path.rpartition(".")[0]].append(int(value))
+            self._raw.tokens[self._kind, path.rpartition(".")[0]].append(int(value))
         elif _SCORE.search(key) and (found := _number_of(value)) is not None:
             self._raw.scores[found] += 1
 
@@ -273,20 +296,24 @@ def _is_conversation(key: str, value: Any) -> bool:
     return listed and all(isinstance(one, Mapping) and bool(_ROLES & set(one)) for one in value)
 
 
-def _is_item(found: Mapping[str, Any], call: tuple[str, str] | None) -> bool:
+def _is_item(found: Mapping[str, Any], call: _Called | None) -> bool:
     kind = found.get("type")
-    return isinstance(kind, str) and _TYPES.fullmatch(kind) is not None and (call is not None or bool(_WORDS & set(found)))
+    return isinstance(kind, str) and _TYPES.fullmatch(kind) is not None and (call is not None or bool((_WORDS | {"data"}) & set(found)))
 
 
-def _call(found: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Name and arguments of a call of a tool; None where the object is none."""
+def _id_of(found: Mapping[str, Any]) -> str | None:
+    return next((one for key in ("uuid", "call_id", "id") if isinstance(one := found.get(key), str) and one), None)
+
+
+def _call(found: Mapping[str, Any]) -> _Called | None:
+    """A call of a tool; None where the object is none."""
     inner = next((found[key] for key in ("function", "custom") if isinstance(found.get(key), Mapping)), found)
     name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
     name = found["function"] if name is None and isinstance(found.get("function"), str) else name
     given = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
     if name is None or given is None or "role" in found or "content" in found or "description" in inner:
         return None
-    return name, _canonical(given)
+    return _Called(name, _canonical(given), _id_of(found))
 
 
 def _canonical(given: Any) -> str:
@@ -347,17 +374,26 @@ def _plain(value: Any) -> Any:
     return held if kind == "kvlistValue" else inner if str(kind).endswith("Value") else value
 
 
-def _as_often_as_one_list_has_it(lists: Iterator[list[_Message]] | Any) -> list[_Message]:
+def _as_often_as_one_list_has_it(lists: Iterable[list[_Message]]) -> list[_Message]:
     most: dict[tuple[Any, ...], list[_Message]] = {}
     for messages in lists:
-        here: dict[tuple[Any, ...], list[_Message]] = defaultdict(list)
+        here: dict[tuple[Any, ...], dict[object, _Message]] = defaultdict(dict)
         for one in messages:
             if one.texts or one.calls:
-                here[(*(text for _, text in one.texts), one.is_result, *one.calls)].append(one)
+                key = (*(text for _, text in one.texts), one.is_result, *(call[:2] for call in one.calls))
+                here[key].setdefault(one.id or id(one), one)
         for key, same in here.items():
             if len(same) > len(most.get(key, ())):
-                most[key] = same
+                most[key] = list(same.values())
     return [one for same in most.values() for one in same]
+
+
+_Of = TypeVar("_Of")
+
+
+def _merged(counted: Counter[_Of], times: Callable[[_Of], int]) -> list[_Of]:
+    """What rows hold less often than the file, as often as it is missing. What no row holds just so is stored in another form."""
+    return [one for one, count in counted.items() if count > 1 and 0 < (held := times(one)) < count for _ in range(count - held)]
 
 
 class _Stored:
@@ -365,7 +401,8 @@ class _Stored:
 
     def __init__(self, reading: Reading) -> None:
         self.scores: Counter[float] = Counter()
-        self._calls: dict[str, set[str]] = defaultdict(set)
+        self._calls: dict[str, Counter[str]] = defaultdict(Counter)
+        self._said: Counter[str] = Counter()
         self._lines: set[str] = set()
         self._searched = 0
         tokens: list[int] = []
@@ -374,7 +411,9 @@ class _Stored:
                 for value in row:
                     self._take(value)
                 if isinstance(row, Action):
-                    self._calls[row.verb].add(_canonical(row.raw if row.arguments == "{}" and row.raw else row.arguments))
+                    self._calls[row.verb][_canonical(row.raw if row.arguments == "{}" and row.raw else row.arguments)] += 1
+                elif isinstance(row, Utterance):
+                    self._said[row.text] += 1
                 elif isinstance(row, EpisodeMetric | TurnMetric):
                     self.scores[float(row.value)] += 1
                 elif isinstance(row, Episode):
@@ -420,6 +459,15 @@ class _Stored:
         if self._all is None:
             self._all = "\n".join(self._lines)
         return all(line.strip() in self._all for line in text.split("\n") if line.strip())
+
+    def times(self, texts: tuple[tuple[str, str], ...]) -> int:
+        """How many stored messages hold every line of some texts, which have paths."""
+        lines = {line.strip() for _, text in texts for line in text.split("\n")}
+        return sum(count for said, count in self._said.items() if lines <= set(map(str.strip, said.split("\n"))))
+
+    def times_called(self, call: tuple[str, str]) -> int:
+        """How many actions have this name and these arguments."""
+        return self._calls[call[0]][call[1]]
 
     def has_call(self, name: str, arguments: str) -> bool:
         """Whether there is an action of this name with these arguments.

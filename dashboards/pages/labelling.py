@@ -45,7 +45,11 @@ _MOST_GAMES = 100
 """Games whose windows are computed for a visit of the page: their number is not in the store."""
 
 _GAMES = "episode_id IN (SELECT episode_id FROM games WHERE {filters} AND ($any OR list_contains($benchmarks, benchmark)))"
-_JUDGED = f"LEFT JOIN agents USING (episode_id, agent) WHERE (len($roles) = 0 OR list_contains($roles, role)) AND {_GAMES}"
+_IS_TOOL = "agent = 'tool' OR coalesce(role, '') = 'tool'"
+_JUDGED = f"""
+LEFT JOIN agents USING (episode_id, agent)
+WHERE CASE WHEN len($roles) = 0 THEN NOT ({_IS_TOOL}) ELSE list_contains($roles, role) END AND {_GAMES}
+"""
 _SAID = "SELECT episode_id, turn, agent, seq::VARCHAR AS part, channel FROM utterances"
 _DONE = """
 SELECT episode_id, turn, agent, 'action' || row_number() OVER (PARTITION BY episode_id, turn ORDER BY seq) AS part, NULL AS channel
@@ -55,7 +59,12 @@ _PART = "SELECT episode_id, concat_ws('/', episode_id, turn, agent, part) AS uni
 
 _UNITS: dict[UnitKind, str] = {
     "episode": f"SELECT episode_id, episode_id AS unit_id FROM episodes WHERE {_GAMES}",
-    "turn": f"SELECT episode_id, concat_ws('/', episode_id, turn) AS unit_id FROM turns WHERE {_GAMES}",
+    "turn": f"""
+        SELECT episode_id, concat_ws('/', episode_id, turn) AS unit_id FROM turns ANTI JOIN (
+            SELECT episode_id, turn FROM ({_SAID} UNION ALL {_DONE}) LEFT JOIN agents USING (episode_id, agent)
+            WHERE episode_id IN (SELECT episode_id FROM agents WHERE {_IS_TOOL}) GROUP BY ALL HAVING bool_and({_IS_TOOL})
+        ) USING (episode_id, turn) WHERE {_GAMES}
+        """,
     "agent_turn": f"""
         SELECT DISTINCT episode_id, concat_ws('/', episode_id, turn, agent) AS unit_id FROM ({_SAID} UNION ALL {_DONE}) {_JUDGED}
         """,

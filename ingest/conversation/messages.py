@@ -347,7 +347,7 @@ def chat_messages(raw: Raw) -> list[dict[str, Any]]:
     several = raw.get("tool_messages")
     if raw.get("role") == "tool" and isinstance(several, list) and all(isinstance(one, Mapping) for one in several):  # tau2's
         return [message for one in several for message in chat_messages(one)]
-    event = _of_openhands(raw) or _of_protocol(raw)
+    event = _event(raw)
     if event is not None:
         return event
     message = _roled(_unwrapped(raw))
@@ -378,9 +378,7 @@ def is_message(raw: Any) -> bool:
 
 def is_item(raw: Raw) -> bool:
     """Tell whether a message is an item of the Responses API, an event of OpenHands or the like: its type defines its other keys."""
-    return (isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)) or (
-        (_of_openhands(raw) or _of_protocol(raw)) is not None
-    )
+    return (isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)) or (_event(raw) is not None)
 
 
 def _split(message: dict[str, Any], content: list[Any]) -> Iterator[dict[str, Any]]:
@@ -512,6 +510,10 @@ def _content(message: Raw) -> dict[str, Any]:
     return {} if words is None else {"content": words}
 
 
+def _event(raw: Raw) -> list[dict[str, Any]] | None:
+    return _of_openhands(raw) or _of_protocol(raw) or _of_ag2(raw)
+
+
 def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
     """OpenHands' events: an action with its arguments, or an observation with the id of its action as `cause`; None of other messages."""
     arguments, extras = raw.get("args"), raw.get("extras")
@@ -551,6 +553,33 @@ def _of_protocol(raw: Raw) -> list[dict[str, Any]] | None:
             }
         ]
     return [message]
+
+
+def _of_ag2(raw: Raw) -> list[dict[str, Any]] | None:
+    """Events that AG2 logs from 1.0 on, known by the path of their class; None of other messages."""
+    held, (package, _, kind) = raw.get("data"), str(raw.get("type")).rpartition(".")
+    if not isinstance(held, Mapping) or not package.startswith("ag2."):
+        return None
+    if kind.startswith("Tool"):
+        error, result = held.get("error"), held.get("result")
+        inner = result.get("data") if isinstance(result, Mapping) else None
+        parts = inner.get("parts") if isinstance(inner, Mapping) else result
+        failed = {"type": error.get("__exception__"), "message": error.get("message")} if isinstance(error, Mapping) else None
+        return [{"role": "tool", "tool_call_id": held.get("parent_id"), "content": _ag2_parts(parts), "error": failed}]
+    if kind != "ModelResponse":
+        role = "assistant" if kind == "HumanInputRequest" else "user"
+        return [{"role": role, "content": _ag2_parts(held.get("parts") or held.get("content"))}]
+    said, called = held.get("message"), held.get("tool_calls")
+    calls = called.get("calls") if isinstance(called, Mapping) else None
+    return [{"role": "assistant", "content": said.get("content") if isinstance(said, Mapping) else None, "tool_calls": calls or None}]
+
+
+def _ag2_parts(given: Any) -> Any:
+    """Inputs of AG2 without what only their class needs."""
+    if not isinstance(given, list):
+        return given
+    about = {"__event__", "created_at", "metadata", "vendor_metadata"}
+    return [{key: value for key, value in one.items() if key not in about} if isinstance(one, Mapping) else one for one in given]
 
 
 _ABOUT_OBSERVATIONS: Final = frozenset({"class_", "reward", "source", "name", "viewport_size"})

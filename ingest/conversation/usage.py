@@ -17,8 +17,8 @@ _CACHED: Final = ("cached_tokens", "cache_read_input_tokens", "cached_input_toke
 _APART: Final = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """Anthropic counts these apart from `input_tokens`."""
 _COSTS: Final = ("cost_usd", "cost", "costUSD", "response_cost")
-_MODELS: Final = ("model", "model_name", "modelVersion", "model_id")
-_REASONS: Final = ("stop_reason", "finish_reason")
+_MODELS: Final = ("model", "model_name", "modelVersion", "model_id", "modelId")
+_REASONS: Final = ("stop_reason", "finish_reason", "finishReason")
 _MOST_TOKENS: Final = 10**12
 
 
@@ -45,6 +45,7 @@ def usage_of(raw: Any) -> Usage | None:
     """What a message tells; None where it counts no tokens."""
     holders = list(_holders(raw, 2))
     counted = [one[key] for one in holders for key in _USAGES if isinstance(one.get(key), Mapping)]
+    counted = [inner if isinstance(inner := one.get("data"), Mapping) else one for one in counted]  # AG2 wraps what its classes hold
     counts = next((one for one in counted if _count(one, _IN) is not None or _count(one, _OUT) is not None), None)
     if counts is None:
         return None

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import errno
 import gc
-import gzip
 import hashlib
 import os
-import re
 import stat
 import time
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from io import BytesIO
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
 
-from ingest.adapters import LAST_FORMAT, adapter, adapters, companions, recognise, recognise_by_keys, resembled
-from ingest.reading.adapter_types import Adapter, FileKind, Place, Reading, unexpected
-from ingest.reading.text import dumps, is_whole, lines_of, read_json, utf8
+from ingest.adapters import LAST_FORMAT, adapter, companions, recognise
+from ingest.files.recognition import HEAD_BYTES, MOST_BYTES, by_contents, judge_unknown, readable, unpacked, why_no_log
+from ingest.reading.adapter_types import Adapter, Place, Reading, unexpected
+from ingest.reading.text import is_whole, utf8
 from ingest.receipts import losses, receipts
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.processes import start_worker
@@ -172,76 +170,13 @@ def cannot_read(error: OSError) -> str:
     return f"cannot be read ({error.strerror or error}): make it readable (chmod u+r)"
 
 
-_OTHER: Final = "not a game log"
-_ROWS: Final = "rows of your own take --map FILE (docs/formats/chat_lines.md)"
-_JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
-_PACKERS: Final = (
-    (b"\x1f\x8b", "gunzip -k"),
-    (b"\x28\xb5\x2f\xfd", "unzstd"),
-    (b"BZh", "bunzip2 -k"),
-    (b"\xfd7zXZ\x00", "unxz -k"),
-)
-"""First bytes of a compressed file, and what unpacks it."""
-
-
-class Judgement(NamedTuple):
-    """What to do with a file."""
-
-    is_log: bool
-    """It could be a game log, so it must be a reject."""
-
-    reason: str
-
-
-def _is_json(head: bytes, name: str) -> bool:
-    """Tell whether a file begins like JSON or is called so."""
-    return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
-
-
-_UNKNOWN: Final = f"JSON, but no log format that cotrace knows (`cotrace formats`): {_ROWS}, or the log is damaged"
-
-
-def judge_unknown(head: bytes, name: str) -> Judgement:
-    """What a file is that no adapter recognised, by its first bytes (UTF-8)."""
-    damaged = resembled(head, PurePath(name).name)
-    if not head.strip():
-        reason = "empty: the game was not written, copy the file again" if not head else "holds nothing but blanks where a log would begin"
-        return Judgement(damaged is not None or _is_json(head, name), reason)
-    unpack = next((command for mark, command in _PACKERS if head.startswith(mark)), None)
-    if unpack is not None:
-        return Judgement(_is_json(head, name), f"compressed: if it holds a game log, unpack it ({unpack} FILE) and ingest what comes out")
-    if damaged is not None:
-        return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
-    if not _is_json(head, name):
-        return Judgement(is_log=False, reason=_OTHER)
-    for kind in _kinds():
-        if all(re.search(mark, head) for mark in kind.marks):
-            return Judgement(is_log=False, reason=f"{_OTHER}: {kind.name}")
-    return Judgement(is_log=True, reason=_UNKNOWN)
-
-
-def why_no_log(head: bytes, name: str) -> str:
-    """Why a file that was asked for by its name is refused."""
-    reason = judge_unknown(head, name).reason
-    return f"{reason}: {_ROWS}" if reason == _OTHER and name.lower().endswith((".csv", ".tsv")) else reason
-
-
-def _kinds() -> Iterator[FileKind]:
-    for known in adapters():
-        yield from getattr(known, "KINDS", ())
-
-
 Status = Literal["read", "unchanged", "other"]
 
-_HEAD_BYTES: Final = 1 << 16
 _LISTED_KEYS: Final = 8
 _MOST_FAULTY_LINES: Final = 20
 """Lines on which a reader fails unforeseen, each of which costs some twelve readings of the file to find."""
 _LEFT_OVER: Final = 2_000_000
 """So many unreleased objects are looked through for cycles: more than a portion's rows and what is stored between portions."""
-
-MOST_BYTES: Final = 1 << 30
-"""Larger files are rejected: they would not fit into memory several times over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,130 +306,37 @@ def _read(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]
 
 
 def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]:
-    found, inner = job.found, None
-    with Path(found.path).open("rb") as opened:
-        file: BinaryIO = opened
-        head = file.read(_HEAD_BYTES)
-        unpacked = _unpacked(head + file.read()) if head.startswith(_GZIP) and found.size <= MOST_BYTES else None
-        if unpacked is not None:
-            file = BytesIO(unpacked)
-            head = file.read(_HEAD_BYTES)
-        reader = _reader(found, _readable(head), forced)
-        if reader is None and found.size <= MOST_BYTES:
-            whole = _readable(head + file.read())
-            reader, inner = by_contents(whole)
-            reader = reader if forced is None or reader is forced else None
-            file.seek(len(head))
-        if reader is None or found.size > MOST_BYTES:
-            return _unread(job, head, reader), Reading()
-        data = head + file.read()
-    if forced is None and inner is None and reader.FORMAT == LAST_FORMAT:
-        other, inner = by_contents(_readable(data))
-        reader = other or reader
+    found = job.found
+    with Path(found.path).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+        data = unpacked(head if found.size > MOST_BYTES else head + file.read())
+    head = readable(data[:HEAD_BYTES])
+    contents = cache(partial(by_contents, readable(data)))  # looks at all of the file
+    reader, inner = recognise(head) if forced is None else forced if found.named or forced.sniff(head) else None, None
+    if (reader is None or (forced is None and reader.FORMAT == LAST_FORMAT)) and found.size <= MOST_BYTES:
+        other, inside = contents()
+        if other is not None and forced in {None, other}:
+            reader, inner = other, inside
+    if reader is None or found.size > MOST_BYTES:
+        return _unread(job, data, reader), Reading()
     result, reading = _decoded(job, data, reader, inner)
     if forced is None and inner is None and result.rejects and not reading.episodes:  # the beginning looked like another format
-        other, inner = by_contents(_readable(data))
+        other, inner = contents()
         if other is not None and other.FORMAT != LAST_FORMAT and (inner is not None or other is not reader):
             return _decoded(job, data, other, inner)
     return result, reading
 
 
-_GZIP: Final = b"\x1f\x8b"
-_TIMES: Final = 100
-"""A packed file may unpack to 256 MiB, or to so many times its size: a few kilobytes can stand for more than any memory holds."""
-
-
-def _unpacked(data: bytes) -> bytes | None:
-    """What gzip packed; None where it is damaged, or unpacks to too much."""
-    most = min(MOST_BYTES, max(1 << 28, _TIMES * len(data)))
-    try:
-        with gzip.open(BytesIO(data)) as packed:
-            found = packed.read(most + 1)
-    except (EOFError, OSError, zlib.error):
-        return None
-    return found if len(found) <= most else None
-
-
-def by_contents(data: bytes) -> tuple[Adapter | None, bytes | None]:
-    """The reader of a JSON file by its keys, by those of a part of it, which is given too, or by messages that it holds somewhere."""
-    known = recognise_by_keys(data)
-    if (known is None or known.FORMAT == LAST_FORMAT) and (found := _within(data)) is not None:
-        return found
-    return known or _by_messages(data), None
-
-
-def _within(data: bytes) -> tuple[Adapter, bytes] | None:
-    """The part of a document, or of each line, that a format other than messages recognises by its keys in the first of them."""
-    if not _is_json(data, ""):
-        return None
-    line = data.lstrip().partition(b"\n")[0]
-    is_lines = is_whole(line)
-    first = read_json((line if is_lines else data).decode(errors="replace"))
-    for keys in _paths(first, _DEEP):
-        known = recognise_by_keys(dumps(_part(first, keys)).encode(errors="surrogatepass"))
-        if known is not None and known.FORMAT != LAST_FORMAT:
-            documents = [one.value for one in lines_of(data)] if is_lines else [first]
-            parts = [part for one in documents if (part := _part(one, keys)) is not None]
-            return known, b"\n".join(dumps(part).encode(errors="surrogatepass") for part in parts)
-    return None
-
-
-_DEEP: Final = 3
-_VALUES: Final = ""
-"""In a path: all values of an object, as a list."""
-
-
-def _paths(value: Any, depth: int) -> Iterator[tuple[str, ...]]:
-    """Paths of the objects and lists in an object, the outer ones first."""
-    held = {key: one for key, one in value.items() if isinstance(one, dict | list)} if isinstance(value, dict) else {}
-    first, *others = held.values() or ([],)
-    if isinstance(first, dict) and others and all(isinstance(one, dict) and 2 * len(set(first) & set(one)) > len(first) for one in others):
-        yield (_VALUES,)
-    yield from ((key,) for key in held)
-    for key, one in held.items() if depth > 1 else ():
-        yield from ((key, *path) for path in _paths(one, depth - 1))
-
-
-def _part(value: Any, keys: Sequence[str]) -> Any:
-    for key in keys:
-        value = (list(value.values()) if key == _VALUES else value.get(key)) if isinstance(value, dict) else None
-    return value
-
-
-def _reader(found: FoundFile, head: bytes, forced: Adapter | None) -> Adapter | None:
-    if forced is None:
-        return recognise(head)
-    return forced if found.named or forced.sniff(head) else None
-
-
-def _by_messages(data: bytes) -> Adapter | None:
-    """The reader of messages in any JSON, where a file has some and is none of the other kinds that are known."""
-    from ingest.foreign.chat_lines import holds_messages
-
-    is_other = any(all(re.search(mark, data[:_HEAD_BYTES]) for mark in kind.marks) for kind in _kinds())
-    return adapter(LAST_FORMAT) if _is_json(data, "") and not is_other and holds_messages(data) else None
-
-
-def _readable(head: bytes) -> bytes:
-    """The first bytes as UTF-8; a character that was cut at the end does not matter."""
-    for shorter in range(4):
-        try:
-            return utf8(head[: len(head) - shorter])
-        except BadInputError:
-            continue
-    return head
-
-
-def _unread(job: FileToRead, head: bytes, reader: Adapter | None) -> FileResult:
+def _unread(job: FileToRead, data: bytes, reader: Adapter | None) -> FileResult:
     found = job.found
     if reader is not None:
         reason = f"{found.size:,} bytes are more than cotrace reads at once ({MOST_BYTES:,}): split the file by games"
         return unreadable(Missed(found, reason), job.known)
-    verdict = judge_unknown(_readable(head), found.file)
+    verdict = judge_unknown(readable(data), found.file)
     if not verdict.is_log and not found.named:
         return FileResult(found=found, status="other", size=found.size, note=verdict.reason)
-    reason = why_no_log(_readable(head), found.file) if found.named else verdict.reason
-    reject = BadInputError(reason, excerpt=excerpt(head[:200].decode(errors="replace")))
+    reason = why_no_log(readable(data), found.file) if found.named else verdict.reason
+    reject = BadInputError(reason, excerpt=excerpt(data[:200].decode(errors="replace")))
     with Path(found.path).open("rb") as file:
         source_id = hashlib.file_digest(file, "sha256").hexdigest()
     return unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)
@@ -597,7 +439,7 @@ def _without_faulty_lines(data: bytes, reader: Adapter, place: Place, error: Exc
     """
     lines = data.split(b"\n")
     rejects: list[BadInputError] = []
-    is_text = b"\0" not in data[:_HEAD_BYTES] and data.lstrip()[:1] not in {b"{", b"["}
+    is_text = b"\0" not in data[:HEAD_BYTES] and data.lstrip()[:1] not in {b"{", b"["}
     while len(rejects) < _MOST_FAULTY_LINES and (is_text or any(map(is_whole, lines[:2]))):
         good, bad = 0, len(lines)
         while bad - good > 1:

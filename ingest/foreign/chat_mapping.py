@@ -176,7 +176,22 @@ def _by_id(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gro
         groups.setdefault("" if name is None else name, []).append(row)
     for name, group in groups.items():
         locator = group[0].locator if whole is None else ""
-        yield Group(name, name, locator, _facts(group), [dict(row.values) for row in group], mapping, group[0].outer)
+        messages = [dict(row.values) for row in group]
+        if mapping.conversation.before:
+            asked = _messages_before(get(group[0].values, mapping.conversation.before))
+            messages = [*asked, *({"role": "assistant", **one} for one in messages)]
+        yield Group(name, name, locator, _facts(group), messages, mapping, group[0].outer)
+
+
+def _messages_before(request: Any) -> list[Any]:
+    """The messages of a request to any provider, with its system prompt; none where the log does not hold it."""
+    request = parsed(request)
+    if not isinstance(request, Mapping):
+        return []
+    system = next((found for key in ("system", "instructions", "systemInstruction") if (found := request.get(key))), None)
+    held: Any = next((found for key in ("messages", "input", "contents", "prompt") if (found := request.get(key))), [])
+    held = held if isinstance(held, list) else [{"role": "user", "content": held}]
+    return held if system is None else [{"role": "system", **(system if isinstance(system, Mapping) else {"content": system})}, *held]
 
 
 def _stem(file: str) -> str:

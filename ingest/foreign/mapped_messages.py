@@ -32,7 +32,11 @@ def mapped_messages(raw: list[Any], mapping: ChatMapping) -> tuple[list[LoggedMe
     if columns.order is not None:
         order = columns.order
         raw = sorted(raw, key=lambda message: _order(message, order))
-    named = frozenset(column.partition(".")[0] for column in columns_of(columns, mapping.outcome, mapping.conversation))
+    named = frozenset(
+        column.partition(".")[0]
+        for column in columns_of(columns, mapping.outcome, mapping.conversation)
+        if column != columns.time or "." not in column  # an object that has the time may hold all else
+    )
     read = [list(_message(message, index, mapping, named)) for index, message in enumerate(raw)]
     logged = logged_messages([one for found in read for one in found])
     if not columns.scores:

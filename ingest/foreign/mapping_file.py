@@ -34,6 +34,8 @@ class ConversationColumns(_Part):
     """Where the rows are in a document that is an object."""
     reply: str | None = None
     """Where a row has the reply that ends its messages, with `id: file`."""
+    before: str | None = None
+    """Where the first row, a model's reply as all rows are, has the request with the messages before it."""
     inner: str | None = None
     """Where a row has objects like itself, of agents that its own agent called."""
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ingest.conversation.rows import Conversation, LoggedMessage, completed, number, reading_of
+from ingest.conversation.rows import Conversation, LoggedMessage, completed, number, numbers, reading_of
 from ingest.foreign.chat_lines import rows_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 
 FORMAT: Final = "marble"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 KEYS: Final = (frozenset({"task", "coordination_mode", "iterations"}),)
 
@@ -48,14 +48,10 @@ def _game(row: Mapping[str, Any], index: int, place: Place) -> Reading:
     if not isinstance(iterations, list):
         raise BadInputError("iterations is not a list: not a result of MARBLE, or damaged", locator=".iterations")
     messages = [one for turn, entry in enumerate(iterations, start=1) if isinstance(entry, Mapping) for one in _turn(entry, turn)]
-    if not messages:
-        raise BadInputError("no messages: no iteration holds any", locator=".iterations")
-    task = row.get("task")
+    task, quality = row.get("task"), row.get("task_evaluation")
     scores = {name: found for name in _SCORES if (found := _mean(row.get(name))) is not None}
-    quality = row.get("task_evaluation")
-    scores |= {
-        key: found for key, value in (quality.items() if isinstance(quality, Mapping) else ()) if (found := number(value)) is not None
-    }
+    scores |= numbers({key: value for key, value in row.items() if key not in {*_SCORES, "task", "iterations", "task_evaluation"}})
+    scores |= numbers(quality if isinstance(quality, Mapping) else {"task_evaluation": quality})
     model = row.get("llm") or row.get("model")
     game = Conversation(
         benchmark=FORMAT,
@@ -77,6 +73,9 @@ def _turn(entry: Mapping[str, Any], turn: int) -> Iterator[LoggedMessage]:
     for key in ("task_results", "communications"):
         for agent, words in _by_agent(entry.get(key)):
             yield LoggedMessage(agent=agent, text=words, turn=turn)
+    for agent in ("current_agent", "root_agent"):  # of a chain and of a tree
+        if entry.get(agent) and entry.get("result"):
+            yield LoggedMessage(agent=str(entry[agent]), text=_text(entry["result"]), turn=turn)
     summary = entry.get("summary")
     if summary:
         yield LoggedMessage(agent=_PLANNER, text=_text(summary), turn=turn)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.evidence.pieces import UnitContext, pieces, windows
+from judges.evidence.pieces import UnitContext, is_tool, pieces, windows
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView
 from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.common.errors import UsageError
@@ -60,6 +60,9 @@ def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]
     turn_id = f"{game.episode_id}/{turn.turn}"
     group = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, turn=turn)
     if rubric.unit == "turn":
+        agents = [context.agent_name for _, context in _agents(group, turn)]
+        if agents and all(is_tool(game, agent) for agent in agents):  # what a tool gave back is nothing that anybody decided
+            return
         yield Unit(turn_id, game.episode_id, turn.turn, None, group)
         return
     for part, context in _PARTS[rubric.unit](group, turn):

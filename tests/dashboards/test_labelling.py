@@ -127,9 +127,14 @@ def test_a_rubric_for_any_game_is_one_for_these(store: Store) -> None:
 @pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
-    """For every kind of unit: once all but one of the units are labelled, that one is asked, then none."""
+    """For every kind of unit: once all but one of the units are labelled, that one is asked, then none. What a tool gave back is none."""
+    with store.writing() as connection:
+        connection.execute("UPDATE agents SET role = 'tool' WHERE episode_id = 'game-1' AND agent = 'D3'")
+        connection.execute("DELETE FROM utterances WHERE episode_id = 'game-1' AND turn = 2 AND agent <> 'D3'")
+        connection.execute("DELETE FROM actions WHERE episode_id = 'game-1' AND turn = 2")
     rubric = MM.changed(unit=kind, roles=roles, about=None, shows=["goal"], questions={"MM1": MM.questions["MM1"]})
     *most, last = [unit for game in load(store, ["game-0", "game-1"]) for unit in units(rubric, game, None)]
+    assert "game-1/2" not in {unit.unit_id for unit in (*most, last)}
     done = [Label("dashboard", "ann", MM.name, "MM1", unit.unit_id, unit.episode_id, unit.turn, unit.agent, "yes", 1.0) for unit in most]
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"labels": done}))

@@ -190,6 +190,34 @@ def test_an_iteration_of_marble_is_a_turn(tmp_path: Path) -> None:
     assert found.rows("SELECT turns_taken FROM episodes") == [(1,)]
 
 
+def test_chains_trees_and_games_without_iterations_of_marble(tmp_path: Path) -> None:
+    """A chain has its agent and result in the iteration, a tree its tasks in a list; a game that ended at once has its scores alone."""
+    common = {"task": "Build it", "planning_scores": [2], "agent_kpis": {"agent1": 2}, "total_milestones": 1}
+    chain = {"chain_length": 1, "current_agent": "agent1", "result": "I built the wall", "communications": None, "summary": "All is built"}
+    tree = {"root_agent": "agent1", "result": None, "task_assignments": [{"agent2": "Fetch the stone"}], "communications": "agent1 asks"}
+    tree["task_results"] = [{"agent_id": "agent2", "result": "I have the stone"}]
+    games = [
+        {**common, "coordination_mode": mode, "iterations": held} for mode, held in (("chain", [chain]), ("tree", [tree]), ("star", []))
+    ]
+    games[2]["task_evaluation"] = {"root_cause": "none", "accuracy": 0.5}
+    found = ingested(tmp_path, written(tmp_path / "out.jsonl", *games))
+    assert (found.refused, _losses(found)) == ([], [])
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY ALL") == [
+        ("agent1", "I built the wall"),
+        ("agent2", "I have the stone"),
+        ("planner", "All is built"),
+        ("planner", "Fetch the stone"),
+        ("planner", "agent1 asks"),
+    ]
+    assert found.rows("SELECT turns_taken, count(*) FROM episodes GROUP BY 1 ORDER BY 1") == [(0, 1), (1, 2)]
+    assert found.rows("SELECT metric, max(value), count(*) FROM episode_metrics GROUP BY 1 ORDER BY 1") == [
+        ("marble.accuracy", 0.5, 1),
+        ("marble.agent_kpis.agent1", 2.0, 3),
+        ("marble.planning_scores", 2.0, 3),
+        ("marble.total_milestones", 1.0, 3),
+    ]
+
+
 def _losses(found: Ingested) -> list[tuple[Any, ...]]:
     return found.rows("SELECT kind, counted, stored, missing FROM receipts WHERE kind <> 'keys' AND coalesce(stored, 0) < counted")
 

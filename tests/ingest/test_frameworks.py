@@ -165,6 +165,55 @@ _FILES: dict[str, tuple[Any, dict[str, list[str]]]] = {
 }
 
 
+def _event(kind: str, **data: Any) -> dict[str, Any]:
+    """An event as AG2 1.2 logs it: the path of its class, and what the class holds; parts and counts name theirs too."""
+    return {"type": f"ag2.events.{kind}", "data": {"created_at": 1.8e9, **data}}
+
+
+_INPUT = {"__event__": "ag2.events.input_events.TextInput", "created_at": 1.8e9, "metadata": {}}
+_COUNTS = {"__dataclass__": "ag2.events.types.Usage", "data": {**_USAGE, "thinking_tokens": None}}
+_CALLS = {"__event__": "ag2.events.tool_events.ToolCallsEvent", "calls": [{"__event__": "ag2.events.tool_events.ToolCallEvent", **_CALL}]}
+_SEEN = {"__dataclass__": "ag2.events.tool_events.ToolResult", "data": {"parts": [{**_INPUT, "content": "a grey gate"}], "final": False}}
+_REPLY = {"__event__": "ag2.events.types.ModelMessage", "content": "It is grey."}
+_FILES["ag2_events"] = (
+    [
+        _event("input_events.ModelRequest", parts=[{**_INPUT, "content": "Which colour is it?"}]),
+        _event("types.UsageEvent", model="m-1", usage=_COUNTS),
+        _event("types.ModelResponse", message=None, tool_calls=_CALLS, usage=_COUNTS, model="m-1", finish_reason="tool_calls"),
+        _event("tool_events.ToolCallsEvent", **_CALLS),
+        _event(
+            "tool_events.ToolErrorEvent", parent_id="c1", name="look", result=_SEEN, error={"__exception__": "OSError", "message": "fog"}
+        ),
+        _event("types.ModelResponse", message=_REPLY, tool_calls={**_CALLS, "calls": []}, usage=_COUNTS, model="m-1"),
+    ],
+    {"user": ["Which colour is it?"], "tool": ["a grey gate"], "assistant": ["It is grey."]},
+)
+_ASKED = json.dumps({"model": "m-1", "messages": [{"role": "system", "content": "Look at gates."}, _CHAT[0]]})
+_STEP = {"toolCallId": "c1", "toolName": "look", "input": {"place": "the gate"}}
+_STEPS: list[dict[str, Any]] = [
+    {
+        "content": [{"type": "tool-call", **_STEP}, {"type": "tool-result", **_STEP, "output": "a grey gate"}],
+        "finishReason": "tool-calls",
+        "usage": {"inputTokens": 7, "outputTokens": 3},
+        "request": {"body": _ASKED},
+        "response": {
+            "modelId": "m-1",
+            "messages": [{"role": "tool", "content": [{"type": "tool-result", **_STEP, "output": "a grey gate"}]}],
+        },
+    },
+    {
+        "content": [{"type": "text", "text": "It is grey."}],
+        "finishReason": "stop",
+        "request": {"body": _ASKED},
+        "response": {"modelId": "m-1"},
+    },
+]
+_FILES["ai_sdk"] = (
+    {"steps": _STEPS},
+    {"system": ["Look at gates."], "admin": ["Which colour is it?"], "tool": ["a grey gate"], "assistant": ["It is grey."]},
+)
+
+
 def _spoken(found: Ingested) -> dict[str, list[str]]:
     spoken: dict[str, list[str]] = {}
     for agent, text in found.rows("SELECT agent, text FROM utterances ORDER BY episode_id, turn, seq"):
@@ -189,7 +238,7 @@ def test_nothing_of_them_is_refused(frameworks: tuple[Path, Ingested]) -> None:
     assert found.rows("SELECT count(*) FROM episodes") == [(len(_FILES),)]
     assert found.rows("SELECT path, kind FROM receipts WHERE kind <> 'keys' AND counted > coalesce(stored, 0)") == []
     called = found.rows("SELECT verb, arguments, count(*) FROM actions GROUP BY 1, 2 ORDER BY 1")
-    expected = [("action", {"value": "click('12')"}, 1), ("look", {"place": "the gate"}, 7)]
+    expected = [("action", {"value": "click('12')"}, 1), ("look", {"place": "the gate"}, 9)]
     assert [(verb, json.loads(arguments), count) for verb, arguments, count in called] == expected
 
 
@@ -212,7 +261,10 @@ def test_scores_of_every_agent_and_models_in_order(frameworks: tuple[Path, Inges
     metrics = found.rows("SELECT metric, value FROM episode_metrics WHERE metric LIKE 'sotopia%' ORDER BY 1")
     assert [value for _, value in metrics] == [3.5, 4.0, 2.0, 1.0]
     models = found.rows("SELECT agent, model FROM agents WHERE model IN ('m-0', 'm-1', 'm-2') ORDER BY 1")
-    assert models == [("Ann", "m-1"), ("Bo", "m-2"), ("Environment", "m-0")]
+    assert models == [("Ann", "m-1"), ("Bo", "m-2"), ("Environment", "m-0"), ("assistant", "m-1"), ("assistant", "m-1")]
+    counts = found.rows("SELECT sum(tokens_in), sum(tokens_out) FROM calls JOIN episodes USING (episode_id) WHERE file = 'ag2_events.json'")
+    assert counts == [(14, 6)]
+    assert found.rows("SELECT error_text FROM actions WHERE NOT accepted") == [("fog",)]
 
 
 _ENVELOPES: dict[str, Any] = {

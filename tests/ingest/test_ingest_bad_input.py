@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ingest.files import worker
+from ingest.files import recognition
 from ingest.files.run import ingest_paths
 from schemas.common.errors import StoreError, UsageError
 from schemas.store.store import SCHEMA_VERSION, Store
@@ -47,7 +47,7 @@ def good_text() -> str:
 
 BAD_FILES: dict[str, tuple[bytes, str]] = {
     "cut.json": (good_text()[:5000].encode(), "breaks off"),
-    "cut_in_the_first_key.json": (b'{\n  "experime', "no log format that cotrace knows"),
+    "cut_in_the_first_key.json": (b'{\n  "experime', "the JSON breaks off at character 13"),
     "empty.json": (b"", "empty"),
     "blank.json": (b" \n" * 1000, "nothing but blanks"),
     "null.json": (b"null", "no log format"),
@@ -198,7 +198,7 @@ def test_larger_than_the_limit_is_rejected_unread(store: Store, logs: Path) -> N
     """A sparse file of 2 GB that begins like a log costs neither memory nor time."""
     with (logs / "sparse.json").open("wb") as file:
         file.write(good_text()[:1000].encode())
-        file.truncate(worker.MOST_BYTES + 1)
+        file.truncate(recognition.MOST_BYTES + 1)
     report = ingest_paths([logs], store)
     assert report.ingested == 1
     assert "split the file" in report.rejected[0].reason

@@ -78,3 +78,26 @@ def test_a_short_message_is_not_read_because_another_one_holds_its_words(tmp_pat
     found = ingested(tmp_path, path, reader=MappedChat.of(tmp_path / "map.yaml"))
     assert _receipt(found)["words"] == (1, 0)
     assert ["the first that is missing: output: yes" in reason for reason in found.refused] == [True]
+
+
+def test_what_is_logged_twice_and_stored_once_is_a_loss(tmp_path: Path) -> None:
+    """So is a call; but not what a log writes twice, as its id tells."""
+    (tmp_path / "map.yaml").write_text("conversation: {id: file}\nmessage: {needs: [content], id: content}\n", encoding="utf-8")
+    call = {"type": "function", "function": {"name": "read", "arguments": json.dumps({"path": "a.txt"})}}
+    rows: list[dict[str, Any]] = [
+        {"role": "user", "content": "go on please"},
+        {"role": "assistant", "content": "I read it", "tool_calls": [call]},
+    ]
+    reader = MappedChat.of(tmp_path / "map.yaml")
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *rows, *rows), reader=reader)
+    assert [part.locator for part in found.report.rejected] == ["receipt"]
+    assert {kind: counts for kind, counts in _receipt(found).items() if kind in {"messages", "words", "tool_calls"}} == {
+        "messages": (4, 2),
+        "words": (12, 6),
+        "tool_calls": (2, 1),
+    }
+    (tmp_path / "b").mkdir()
+    again = ingested(
+        tmp_path / "b", written(tmp_path / "b" / "b.jsonl", *[{**row, "uuid": row["content"]} for row in (*rows[:1], *rows[:1])])
+    )
+    assert (again.refused, _receipt(again)["messages"]) == ([], (1, 1))

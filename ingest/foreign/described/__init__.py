@@ -6,6 +6,7 @@ Each `.yaml` file next to this module is one format. Its mapping has the same en
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from glob import escape
@@ -154,8 +155,9 @@ class Described:
     def _parent(self, path: Path) -> Path | None:
         joined = self._joined
         if joined is not None and joined.refers is not None:
-            around = sorted({*path.parent.glob("*.json"), *path.parent.parent.glob("*.json")})[:_NEIGHBOURS] if path.is_file() else []
-            return next((one for one in around if one != path and path in self.companions(one)), None)
+            around = {*path.parent.glob("*.json"), *path.parent.parent.glob("*.json")} - {path} if path.is_file() else set()
+            known = tuple(sorted((one, one.stat().st_mtime_ns, one.stat().st_size) for one in around if one.is_file()))
+            return next((one for one in _referring(known, joined.refers).get(path.name, []) if path in self.companions(one)), None)
         called_by = self._called_by(path)
         if joined is None or called_by is None:
             return None
@@ -208,6 +210,16 @@ def _names(path: Path, key: str, changed: int, size: int) -> list[str]:  # noqa:
     return [name for name in names if isinstance(name, str) and "\0" not in name]
 
 
+@lru_cache(maxsize=100)
+def _referring(files: tuple[tuple[Path, int, int], ...], key: str) -> Mapping[str, list[Path]]:
+    """Name of a file -> the documents that refer to a file of this name."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path, changed, size in files:
+        for name in _names(path, key, changed, size):
+            found[Path(name).name].append(path)
+    return found
+
+
 def _with_documents(data: bytes, held: Mapping[str, Any], under: str) -> bytes:
     """A document with those that it refers to, each by the path that it is called by."""
     whole = read_json(data.decode(errors="replace"))
@@ -217,8 +229,6 @@ def _with_documents(data: bytes, held: Mapping[str, Any], under: str) -> bytes:
     return dumps({**whole, under: [*(whole.get(under) or []), *named]}).encode(errors="surrogatepass")
 
 
-_NEIGHBOURS: Final = 200
-"""So many documents next to one are asked whether they refer to it."""
 _LONGEST_NAME: Final = 200
 _FIRST_LINES: Final = 20
 """So many lines are looked at for what files share: sessions begin with entries of other kinds."""
