@@ -47,6 +47,7 @@ OUTCOMES: Final[Mapping[str, Mark]] = {
     "not_followed": Mark("#e67339", "◆", "a verified action was there, another was taken"),
     "refused": Mark("#bb3f30", "✕", "refused by the engine"),
     "wrong": Mark("#e67339", "◆", "carried out, but wrong"),
+    "lost": Mark("#e67339", "◇", "carried out; it lost something, by no one's fault that is known"),
     "clarify": Mark("#7990de", "?", "asked instead of acting"),
     "no_move": Mark("#9f8e9d", "–", "nobody acted"),
     "no_oracle": Mark("#9f8e9d", "○", "no verified action was listed"),

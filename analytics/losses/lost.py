@@ -301,8 +301,9 @@ def _of_start(lost: float, first: _Row) -> str:
     if first["unit"] in ("progress", "probability", "points"):
         verb = "were" if first["unit"] == "points" and lost != 1 else "was"
         within = f"{amount(lost, first['unit'])} of {amount(first['value_before'], first['unit'])}"
-        return f"{within} {_OF_ONE.get(first['unit'], '')}".rstrip() + f" {verb} lost"
-    return f"{amount(lost, first['unit'])} more than the {amount(first['value_before'], first['unit'])} that were needed"
+        return f"{within} {_OF_ONE.get(first['unit'], '').removeprefix('the ')}".rstrip() + f" {verb} lost"
+    needed = amount(first["value_before"], first["unit"])
+    return f"{amount(lost, first['unit'])} more than the {needed} that {'was' if needed.startswith('1 ') else 'were'} needed"
 
 
 def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:

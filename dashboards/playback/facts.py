@@ -143,7 +143,8 @@ class TurnFacts:
     def name(self) -> str:
         """What became of it, as the palette names it; what was carried out and yet lost something, or a rule finds wrong, is wrong.
 
-        Where the exact cost is known to be nothing, no rule makes it wrong.
+        Where the exact cost is known to be nothing, no rule makes it wrong. Where no rule does, and its loss is attributed to no agent, as
+        of a play that was right by what the agents could know, it is lost.
         """
         if self.outcome in {"clarify", "no_move"}:
             return self.outcome
@@ -152,7 +153,7 @@ class TurnFacts:
         if self.outcome == "not_followed":
             return "not_followed"
         if (self.has_cost or (self.failures and self.cost is None)) and not self._is_anothers:
-            return "wrong"
+            return "lost" if self.links and not self.failures and not any(one["agent"] for one in self.links) else "wrong"
         return "accepted" if self.outcome == "no_oracle" and self.accepted else self.outcome
 
     @property
@@ -261,6 +262,7 @@ TONES: Final = {
     "accepted": "good",
     "not_followed": "lost",
     "wrong": "lost",
+    "lost": "lost",
     "refused": "bad",
     "clarify": "ask",
     "no_move": "still",

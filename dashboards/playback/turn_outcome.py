@@ -152,6 +152,7 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
         "no_move": _still(draw) if facts.acts or here.cost is not None else _only_said(turn),
         "not_followed": "What was tried is no verified action.",
         "wrong": "It was carried out, but did not lead on.",
+        "lost": "It was carried out.",
         "followed": "A verified action was carried out.",
         "accepted": "It was carried out.",
     }
@@ -226,16 +227,16 @@ def _cost(facts: GameFacts, here: TurnFacts) -> str:
 
 
 def _instead(turn: TurnView, here: TurnFacts, draw: Drawing) -> str:
-    """What would have been better: what the charge argues with; without a charge of an agent a verified action, of the agent's own if any.
+    """What would have been better: what the charge argues with; where attribution proves nothing, a verified action, of the agent if any.
 
-    Nothing where the evidence of the charge is shown and has it.
+    Nothing where the turn lost nothing, where no agent could know better, and where the evidence of the charge is shown and has it.
     """
-    wrong = here.has_cost or here.name in {"no_move", "not_followed", "wrong"}
+    wrong = here.has_cost if here.cost is not None else here.name in {"no_move", "not_followed", "wrong"}
     if not wrong or (len(here.links) == 1 and not here.failures):
         return ""
-    charged = [one for one in here.links if one["agent"]]
-    if charged:
-        argued = (_ARGUED.search(one["evidence"] or "") for one in charged)
+    settled = [one for one in here.links if one["agent"] or one["status"] == "answered"]
+    if settled:
+        argued = (_ARGUED.search(one["evidence"] or "") for one in settled if one["agent"])
         better = next((found[1] for found in argued if found), None)
         return "" if better is None else f"Better: {_in_prose(better, draw)}."
     agent = next((one["agent"] for one in (*here.failures, *here.links) if one["agent"]), None)

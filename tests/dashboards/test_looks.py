@@ -264,9 +264,35 @@ def test_a_right_action_is_not_called_wrong_for_what_the_other_agent_left_undone
         link = {"agent": agent, "link": "idle", "status": "answered", "cost": 1.0, "unit": "steps", "evidence": "waited"}
         return dataclasses.replace(here, links=(link,)).name
 
-    assert (charged("Assistant"), charged("Chef"), charged(None)) == ("accepted", "wrong", "wrong")
+    assert (charged("Assistant"), charged("Chef"), charged(None)) == ("accepted", "wrong", "lost")
     assert here.name == "wrong"
     assert dataclasses.replace(here, actors=frozenset({"Chef"})).name == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("cost", "agent", "status", "better"),
+    [(0.0, "D1", "answered", False), (0.1, None, "answered", False), (0.1, None, "unattributed", True), (None, None, "answered", True)],
+)
+def test_nothing_is_called_better_than_what_lost_nothing_or_no_agent_could_know(
+    cost: float | None, agent: str | None, status: str, *, better: bool
+) -> None:
+    """The page said "Better: ..." and "It lost nothing.", and "Better: ..." where attribution had found that no view showed it."""
+    rule = {"agent": "Builder", "taxonomy": "craft", "category": "wrong_block", "evidence": "", "meaning": "another block"}
+    link = {"agent": agent, "link": "not_seen", "status": status, "cost": 0.1, "unit": "progress", "evidence": "no view shows it"}
+    here = TurnFacts(
+        turn=1,
+        outcome="not_followed",
+        accepted=True,
+        progress=0.4,
+        cost=cost,
+        unit="progress",
+        failures=(rule,),
+        links=(link,) if cost else (),
+    )
+    oracle = (OracleView("place", {"block": "gl", "position": "(1,2)", "layer": 2}, listed=True, verified=True),)
+    turn = TurnView(1, {}, {}, (), (), oracle, None, None, None, None)
+    facts = GameFacts(turns=[here], spirals=(), decisive=None, benchmark="craft")
+    assert ("Better: place large green" in turn_outcome.what_went_wrong(turn, facts, drawing_of("craft"))) is better
 
 
 def test_an_action_that_cost_nothing_is_not_called_wrong() -> None:
