@@ -81,9 +81,13 @@ def measured(store: Store, request: EffectRequest, folder: Path, terms: Callable
     from analytics.losses.accuracy import costs_by_turn, lost_since
 
     ensure_installed(store)
-    trials = list(_trials(store, request, folder, say))
+    left_out: dict[str, list[str]] = {}
+    trials = list(_trials(store, request, folder, left_out))
     if not trials:
-        raise UsageError("no turn can be played again: no game with a cost, and with the replies of its agents in its log")
+        why = next((reasons[0] for reasons in left_out.values()), "no game with a cost, and with the replies of its agents in its log")
+        raise UsageError(f"no turn can be played again: {why}")
+    for benchmark, reasons in left_out.items():
+        say(f"  {len(reasons)} turns of {benchmark} left out, which cannot be played again, such as {reasons[0]}")
     tables = [(trial.benchmark, trial.setup, [job for jobs in trial.jobs.values() for job in jobs]) for trial in trials]
     _, costs = play_on(tables, terms(), folder, "effects")
     logged, found = costs_by_turn(store, finite=False), []
@@ -156,11 +160,11 @@ def play_on(
     return code, {Path(path).resolve(): costs.get(episode, {}) for path, episode in files}
 
 
-def _trials(store: Store, request: EffectRequest, folder: Path, say: Callable[[str], None]) -> Iterator[_Trial]:
+def _trials(store: Store, request: EffectRequest, folder: Path, left_out: dict[str, list[str]]) -> Iterator[_Trial]:
+    """The turns; what cannot be played again is put into `left_out`, family -> reasons."""
     from ingest.cotrace_log.logged_game import logged_game
     from judges.attribution.job import attributed_games
 
-    left_out: dict[str, list[str]] = {}
     for game, found in attributed_games(store, f"({request.where}) AND origin IS NULL"):
         turn = request.turn or _chosen(found.findings, cheapest=request.cheapest)
         if turn is None:
@@ -180,8 +184,6 @@ def _trials(store: Store, request: EffectRequest, folder: Path, say: Callable[[s
             continue
         if jobs:
             yield _Trial(game.benchmark, game.episode_id, turn, steps, fixed, findings, jobs, setup)
-    for benchmark, why in left_out.items():
-        say(f"  {len(why)} turns of {benchmark} left out, which cannot be played again, such as {why[0]}")
 
 
 def _own_ideals(logged: Logged, request: EffectRequest) -> list[str]:

@@ -177,7 +177,7 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
     """
     game = continued_game(logged.header.benchmark)
     if not 1 <= change.turn <= len(logged.turns):
-        raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
+        raise _no_such_turn(logged, change.turn)
     if not change.players and not change.given and change.step is None:
         raise UsageError("nothing to change: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
     setup = game.player_setup(logged.header)
@@ -242,10 +242,16 @@ def asked_in(logged: Logged, turn: int) -> list[tuple[str, ...]]:
         UsageError: the game cannot be played again up to there.
         BadInputError: the log is none of such a game.
     """
+    if turn > len(logged.turns):
+        raise _no_such_turn(logged, turn)
     steps = [step for step in exchanges(logged.header, logged.turns[:turn]) if step[0].seen.turn == turn]
     if logged.turns[turn - 1].replies and sum(map(len, steps)) < len(logged.turns[turn - 1].replies):
         raise UsageError(f"turn {turn} cannot be played again: its log lacks replies")
     return [tuple(one.seen.agent for one in step) for step in steps]
+
+
+def _no_such_turn(logged: Logged, turn: int) -> UsageError:
+    return UsageError(f"--turn {turn}: the game has turns 1 to {len(logged.turns)}")
 
 
 def _taken(header: Header, change: Change, setup: PlayerSetup) -> tuple[dict[str, str], set[str], bool]:

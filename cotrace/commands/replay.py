@@ -224,8 +224,10 @@ def command(
     if effect:
         if said or done:
             raise UsageError("--effect replaces each agent's part itself: leave out --say and --do")
+        from ingest.cotrace_log.logged_game import logged_game
+
         store.check()
-        chosen = f"starts_with(episode_id, {in_sql(episode)})" if episode else where
+        chosen = f"episode_id = {in_sql(logged_game(store, episode)[0])}" if episode else where
         request = (chosen, turn, seats, instead, repeats, turns, shapley)
         return _effects(store, request, out or Path("replays") / "effects", options)
     if episode is None or turn is None:

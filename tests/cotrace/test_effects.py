@@ -132,9 +132,12 @@ def test_the_report_tells_where_price_and_effect_disagree() -> None:
         (("--mend", "3"), "leave out --mend"),
         (("--instead", "silent"), "no turn can be played again"),
         (("--where", "task_id = 'none'"), "no turn can be played again"),
+        (("--turn", "99"), "--turn 99: the game has turns 1 to"),
+        (("nosuch",), "no game nosuch"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(words: tuple[str, ...], shown: str, planted: Store, tmp_path: Path) -> None:
     code, _, err = run("replay", "--effect", *words, "--store", str(planted.path), "--out", str(tmp_path))
     assert code == 2
     assert shown in err
+    assert len(err.splitlines()) == 1

@@ -276,7 +276,7 @@ def test_a_right_action_is_not_called_wrong_for_what_the_other_agent_left_undone
 def test_nothing_is_called_better_than_what_lost_nothing_or_no_agent_could_know(
     cost: float | None, agent: str | None, status: str, *, better: bool
 ) -> None:
-    """The page said "Better: ..." and "It lost nothing.", and "Better: ..." where attribution had found that no view showed it."""
+    """The page had "Better: ..." next to "It lost nothing.", and "Better: ..." where attribution had found that no view showed it."""
     rule = {"agent": "Builder", "taxonomy": "craft", "category": "wrong_block", "evidence": "", "meaning": "another block"}
     link = {"agent": agent, "link": "not_seen", "status": status, "cost": 0.1, "unit": "progress", "evidence": "no view shows it"}
     here = TurnFacts(
