@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cotrace.options.models import endpoints_of, show_prompt, tell_models
+from cotrace.options.models import endpoints_of, show_prompt, takes, tell_models
 from cotrace.options.shared import requested, say, spent, tokens
 from schemas.common.errors import UsageError
 from schemas.common.text import in_shell
@@ -63,9 +63,8 @@ def ask_reader(
     )
     if dry_run:
         plan = plan_reading(request, store)
-        cost = "no price known" if plan.cost is None else f"about {plan.cost:.4f} USD"
         say(f"reading by {reader.model}: {plan.texts} texts, {plan.calls} calls to make, {plan.read_before} texts read before;")
-        say(f"  about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}")
+        say(f"  {takes(plan, request.settings)}")
         show_prompt(plan.example)
         return 0
     if batch:

@@ -9,12 +9,11 @@ import click
 
 from cotrace.commands.attribute import ask_decisive
 from cotrace.next_steps import after_judging
-from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
+from cotrace.options.models import endpoints_of, model_options, named, show_prompt, takes, tell_models
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
 from cotrace.reading import ask_reader, tell_collected
 from schemas.common.errors import UsageError
 from schemas.common.text import in_shell
-from schemas.common.wording import seconds
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
@@ -265,17 +264,13 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
 def _tell_plan(request: JudgeRequest, store: Store) -> None:
     from judges.evidence.units import INSTEAD
     from judges.runs.job import plan
-    from providers.profile import read
 
-    planned, profile = plan(request, store), read(request.settings) if request.settings else None
-    cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"
-    takes = profile.run_s(planned.calls, planned.tokens_in, planned.tokens_out) if profile else None
-    lasts = "" if takes is None else f", about {seconds(takes)} at the speeds that cotrace doctor has measured"
+    planned = plan(request, store)
     say(
         f"{request.rubric.name} by {request.judge}: {planned.units} units, {planned.calls} calls to make, "
         f"{planned.answered_before} answered before, "
         f"{planned.skipped} with nothing to judge, {planned.settled} settled by the log; "
-        f"about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}{lasts}"
+        f"{takes(planned, request.settings)}"
     )
     for piece, units in planned.later.items():
         say(

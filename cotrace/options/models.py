@@ -12,8 +12,11 @@ from click.core import ParameterSource
 from cotrace.options.shared import Number, say
 from cotrace.terminal import echo
 from schemas.common.errors import UsageError
+from schemas.common.wording import seconds
 
 if TYPE_CHECKING:
+    from judges.claims.texts import ReadingPlan
+    from judges.runs.job import RunPlan
     from providers.provider import ModelSettings
     from schemas.chat.messages import Message
 
@@ -224,6 +227,17 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
             say(f"warning: {settings.model} has no price at {settings.base_url}: --max-cost counts what replies state; --prices gives one")
         if settings.logprobs and protocol in _NO_PROBABILITIES:
             say(f"warning: {settings.provider}/ tells no probabilities of tokens: --logprobs changes nothing")
+
+
+def takes(plan: RunPlan | ReadingPlan, settings: ModelSettings | None) -> str:
+    """What a plan takes: tokens, money where there is a price, and time where `cotrace doctor` has measured the model's server."""
+    from providers.profile import read
+
+    cost = "no price known" if plan.cost is None else f"about {plan.cost:.4f} USD"
+    profile = read(settings) if settings is not None else None
+    found = None if profile is None else profile.run_s(plan.calls, plan.tokens_in, plan.tokens_out)
+    lasts = "" if found is None else f", about {seconds(found)} at the speeds that cotrace doctor has measured"
+    return f"about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}{lasts}"
 
 
 def show_prompt(messages: Sequence[Message]) -> None:

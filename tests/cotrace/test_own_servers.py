@@ -45,7 +45,7 @@ def profile(tmp_path: Path) -> dict[str, object]:
 def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Context, slots, speed, the mode that works and the time of a rubric; then judge asks in that mode, with so many calls at once.
 
-    A dry run tells the same time as the doctor.
+    A dry run tells the same time as the doctor; one of a reader has its own.
     """
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-this-test")
     store, server = store_of(tmp_path / "s.duckdb", turns=6), LlamaServer(slots=3)
@@ -54,6 +54,7 @@ def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: p
         found, asked = profile(tmp_path), len(server.requests)
         server.peak = 0
         planned = judge(store, url, "--dry-run")
+        reading = called("claims", "--reader", "llm-only:openai/little", "--base-url", url, "--store", str(store.path), "--dry-run")
         judged = judge(store, url)
 
     assert (done.exit_code, judged.exit_code) == (0, 0), done.output + judged.output
@@ -68,6 +69,7 @@ def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: p
         strict=True,
     )
     assert takes == planned_to_take
+    assert "at the speeds that cotrace doctor has measured" in reading.output
     bodies = server.requests[asked:]
     assert {body["response_format"]["type"] for body in bodies} == {"json_schema"}
     assert {body["max_tokens"] for body in bodies} == {160 + 6 * 60}
