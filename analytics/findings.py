@@ -51,6 +51,26 @@ class Finding(NamedTuple):
     """The report that has the numbers."""
 
 
+class Headline(NamedTuple):
+    """Which team of a benchmark, or of one of its games, is shown to be behind."""
+
+    game: str | None
+    """Of a benchmark whose games have scores of different units."""
+    about: str
+    """`CRAFT, 60 games of 6 teams (overall progress)`."""
+    caveat: str
+    """Empty, or that not all teams played the same tasks."""
+    short: str
+    """`vague is behind clear`; empty where no difference is shown."""
+    because: str
+    """What shows it: difference, interval, shared tasks, p; or why no difference is shown."""
+    means: str = ""
+    """The lowest and the highest mean, where no difference is shown."""
+
+    def __str__(self) -> str:
+        return f"{self.about}: {'; '.join(filter(None, (self.caveat, f'{self.short} {self.because}'.strip(), self.means)))}."
+
+
 class _Board(NamedTuple):
     """Teams that can be compared."""
 
@@ -90,13 +110,13 @@ def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> l
     return [*(finding for board in _boards(store, known.get("compare")) for finding in _of_board(store, board, losses)), *_of_judges(store)]
 
 
-def headlines(store: Store) -> dict[str, list[str]]:
-    """Benchmark -> which of its teams is shown to be behind, as in `findings`; of logs of other programs, a sentence an experiment.
+def headlines(store: Store) -> dict[str, list[Headline]]:
+    """Benchmark -> which of its teams is shown to be behind, as in `findings`; of logs of other programs, one an experiment.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Headline]] = {}
     for board in _boards(store):
         found.setdefault(board.benchmark, []).append(_who(board))
     return found
@@ -129,7 +149,7 @@ def _comparable(row: Row) -> tuple[str, str | None]:
 
 def _of_board(store: Store, board: _Board, losses: _Losses) -> Iterator[Finding]:
     about = _about(board)
-    yield Finding("who", board.benchmark, _who(board), "leaderboard" if len(board.rows) == 1 else "compare")
+    yield Finding("who", board.benchmark, str(_who(board)), "leaderboard" if len(board.rows) == 1 else "compare")
     sentences = (
         ("where", _where(store, about), "decisive-turns"),
         *(
@@ -188,7 +208,7 @@ def _conditions(board: _Board, about: _About) -> list[str | None]:
     return [condition for condition, _ in games.most_common(_MOST_CONDITIONS)]
 
 
-def _who(board: _Board) -> str:
+def _who(board: _Board) -> Headline:
     rows, benchmark = board.rows, board.benchmark
     last, first = rows[-1], rows[0]
     known = family(benchmark)
@@ -199,26 +219,25 @@ def _who(board: _Board) -> str:
         main = known.game_scores.get(first["game"] or "", "score") if known else "score"
     games = sum(row["n"] for row in rows)
     opening = f"{title}, {counted(games, 'game' if known else 'transcript')} of {counted(len(rows), 'team')} ({main})"
+    game = first["game"] if games_apart(benchmark) else None
     if len(rows) == 1:
-        return f"{opening}: {_team(first)} reaches {_mean(first)} on average."
-    short = short_names([_team(row) for row in rows])
+        return Headline(game, opening, "", _team(first), f"reaches {_mean(first)} on average")
+    brief = short_names([_team(row) for row in rows])
     names = dict(
-        zip(map(_side, rows), unlike_names([(short[_team(row)], row["condition"], row["max_turns"]) for row in rows]), strict=True)
+        zip(map(_side, rows), unlike_names([(brief[_team(row)], row["condition"], row["max_turns"]) for row in rows]), strict=True)
     )
-    unlike = "not all teams played the same tasks; " if board.has_other_pairs or len({row["tasks"] for row in rows}) > 1 else ""
+    unlike = "not all teams played the same tasks" if board.has_other_pairs or len({row["tasks"] for row in rows}) > 1 else ""
     shown = board.shown()
     if shown is None:
         means = f"{names[_side(last)]} has the lowest mean, {_over(last)}, {names[_side(first)]} the highest, {_over(first)}"
         if last["score_mean"] == first["score_mean"]:
             means = f"all have the same mean, {_mean({**first, 'score_low': None})}"
-        return f"{opening}: {unlike}{_nothing_shown(board)}; {means}."
+        return Headline(game, opening, unlike, "", _nothing_shown(board), means)
     last, pair = shown
     difference = f"{score(pair['difference'])} {interval(pair['low'], pair['high'])}"
     sure = chance(pair["p"], pair["p_holm"], pair["tests"], "comparison")
-    return (
-        f"{opening}: {unlike}{names[_side(last)]} is behind {names[_side(pair, '_a')]} by {difference} "
-        f"on {counted(pair['tasks'], 'shared task')} ({sure})."
-    )
+    short = f"{names[_side(last)]} is behind {names[_side(pair, '_a')]}"
+    return Headline(game, opening, unlike, short, f"by {difference} on {counted(pair['tasks'], 'shared task')} ({sure})")
 
 
 def _nothing_shown(board: _Board) -> str:

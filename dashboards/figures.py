@@ -281,7 +281,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
         drawn.add_vline(x=value, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
     drawn.update_yaxes(
         tickvals=list(range(len(lines))),
-        ticktext=[_label(line, dots) for line in lines],
+        ticktext=[_label(line, dots, n_of) for line in lines],
         range=[len(lines) - 0.45, -0.55],
         showgrid=True,
         zeroline=False,
@@ -289,7 +289,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     )
     drawn.update_xaxes(title=axis.title, range=_range(dots, axis), tickformat=".0%" if axis.is_share else None, zeroline=False)
     legend = len(series) > 1
-    tall = _LINE + 14 * max((len(_wrapped(dot.detail)) + len(_named(dot.line)) - 1 for dot in dots), default=0)
+    tall = _LINE + 14 * max((len(_small(dot.line, dots, n_of)) + len(_named(dot.line)) - 1 for dot in dots), default=0)
     styled(
         drawn,
         height=(96 + _LEGEND * max(0, len(series) - 3) if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)),
@@ -329,11 +329,18 @@ def _range(dots: Sequence[Dot], axis: Axis) -> list[float] | None:
     return [low - room, high + room]
 
 
-def _label(line: str, dots: Sequence[Dot]) -> str:
-    detail = next((dot.detail for dot in dots if dot.line == line and dot.detail), "")
+def _label(line: str, dots: Sequence[Dot], n_of: str) -> str:
     name = "<br>".join(map(plain, _named(line)))
-    small = "<br>".join(map(plain, _wrapped(detail)))
-    return f"{name}<br><span style='font-size: 11px'>{small}</span>" if detail else name
+    small = "<br>".join(map(plain, _small(line, dots, n_of)))
+    return f"{name}<br><span style='font-size: 11px'>{small}</span>" if small else name
+
+
+def _small(line: str, dots: Sequence[Dot], n_of: str) -> list[str]:
+    """What stands below the name of a line: its details, and how many its estimates rest on where these do not say so."""
+    detail = next((dot.detail for dot in dots if dot.line == line and dot.detail), "")
+    counts = sorted({dot.n for dot in dots if dot.line == line and dot.n is not None})
+    said = " to ".join(wording.count(n) for n in dict.fromkeys((counts[0], counts[-1]))) if counts else ""
+    return _wrapped(detail) + ([f"{said} {n_of}"] if said and f"{said} " not in detail else [])
 
 
 def _named(line: str, width: int = _NAME) -> list[str]:

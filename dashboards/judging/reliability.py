@@ -17,6 +17,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, html, note
 from dashboards.reader import Reader, computed
+from schemas.common import wording
 
 if TYPE_CHECKING:
     import polars as pl
@@ -218,13 +219,14 @@ def _risk_card(read: Reader, rubric: str, judge: str) -> list[Part]:
             x=own["coverage"].to_list(),
             y=own["risk"].to_list(),
             mode="lines+markers",
-            name=plain(question),
+            name=f"{plain(question)}, {wording.count(max(own['labels'].to_list()))} labels",
             line={"color": color, "width": 2},
             marker={"size": 6, "symbol": symbol, "color": color},
             hovertemplate="of %{x:.0%} answered %{y:.1%} wrong<extra>%{fullData.name}</extra>",
         )
     drawn.update_xaxes(title="share of units that it answers", tickformat=".0%", range=[-0.02, 1.02])
-    drawn.update_yaxes(title="wrong among these", tickformat=".0%", rangemode="tozero")
+    most = max(0.1, *(risk for risk in rows["risk"] if risk is not None))
+    drawn.update_yaxes(title="wrong among these", tickformat=".0%", range=[-0.06 * most, 1.06 * most])  # a line at 0 lies on no axis
     return [
         card(
             "Risk and coverage",

@@ -208,7 +208,9 @@ def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
     if row["paired"]:
         tasks = tasks_of(read, row)
         drawn = [
-            figure("compare-tasks", _dumbbells(tasks.head(_MOST_TASKS), row), label="both teams on each shared task"),
+            figure(
+                "compare-tasks", _dumbbells(tasks.head(_MOST_TASKS), row, _METRICS[_metric(read)]), label="both teams on each shared task"
+            ),
             html.P(f"The {_MOST_TASKS} tasks with the largest differences, of {len(tasks)}.", className="hint")
             if len(tasks) > _MOST_TASKS
             else None,
@@ -240,7 +242,7 @@ def tasks_of(read: Reader, row: Mapping[str, Any]) -> pl.DataFrame:
     return joined.sort(pl.col("difference").abs(), "task", descending=[True, False])
 
 
-def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any]) -> go.Figure:
+def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any], title: str) -> go.Figure:
     import plotly.graph_objects as go
 
     shown = tasks.sort("difference", "task")
@@ -259,7 +261,8 @@ def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any]) -> go.Figure:
             hovertemplate="%{y}: %{x:.3g}<extra>%{fullData.name}</extra>",
         )
     drawn.update_yaxes(type="category")
-    return styled(drawn, height=110 + 22 * len(shown))
+    drawn.update_xaxes(title=title)
+    return styled(drawn, height=124 + 22 * len(shown))
 
 
 def _games_href(row: Mapping[str, Any]) -> str:

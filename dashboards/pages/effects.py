@@ -106,7 +106,7 @@ def effect_figure(rows: pl.DataFrame) -> go.Figure | None:
         )
         for row in _first(rows.sort("p_holm", nulls_last=True, maintain_order=True))
     ]
-    return _plot(dots, Axis(title="coefficient", low=None, high=None, lines_at=(0.0,)))
+    return _plot(dots, Axis(title="coefficient", low=None, high=None, lines_at=(0.0,)), n_of="tasks")
 
 
 def correlation_figure(rows: pl.DataFrame) -> go.Figure | None:
@@ -175,7 +175,7 @@ def attempts_figure(rows: pl.DataFrame) -> go.Figure | None:
         for row in rows.iter_rows(named=True)
         for name, low, high, series in (("pass_at_k", "low", "high", "pass@k"), ("pass_hat_k", "hat_low", "hat_high", "pass^k"))
     ]
-    return _plot(dots[: 2 * _MOST], Axis(title="share of tasks", is_share=True))
+    return _plot(dots[: 2 * _MOST], Axis(title="share of tasks", is_share=True), n_of="tasks")
 
 
 def ability_figure(rows: pl.DataFrame) -> go.Figure | None:

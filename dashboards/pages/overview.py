@@ -2,81 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.findings import headlines
 from dashboards.address import GAME, game_at
+from dashboards.answers import answers
 from dashboards.filters import in_order, narrowed, thing_of
 from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Later, Part, card, figure, html, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
-from dashboards.reader import Reader, TeamName, kept, team_names
+from dashboards.reader import Reader
 from dashboards.team_figures import drawn_twice, overview_figure, turns_figure
-from dashboards.teams import FEW, TEAMS_SQL, Teams, regret_by_agent, teams_of
+from dashboards.teams import TEAMS_SQL, Teams, teams_of
 from schemas.common import wording
-from schemas.common.text import printable
 from schemas.families import family, games_apart, title_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-
-@dataclass(frozen=True, kw_only=True)
-class StripLine:
-    """One line."""
-
-    name: str
-    detail: str = ""
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n: int
-    """Games."""
-    href: str
-
-
-def strip(lines: Sequence[StripLine], *, least: float = 0, most: float = 1, is_share: bool = False) -> Part:
-    """The lines on one scale.
-
-    Args:
-        lines: in their order.
-        least: left end of the scale.
-        most: right end.
-        is_share: values are written in percent.
-    """
-    write = wording.share if is_share else wording.score if most == 1 else wording.number
-
-    def at(value: float) -> float:
-        return round(100 * (min(max(value, least), most) - least) / ((most - least) or 1), 1)
-
-    def line(entry: StripLine) -> Part:
-        marks: list[Part] = []
-        if entry.low is not None and entry.high is not None:
-            left = at(entry.low)
-            marks.append(html.Span(className="strip-range", style={"left": f"{left}%", "width": f"{max(0.6, at(entry.high) - left)}%"}))
-        if entry.value is not None:
-            marks.append(html.Span(className="strip-dot", style={"left": f"{at(entry.value)}%"}))
-        said = write(entry.value)
-        name = [html.Span(entry.name, className="strip-model"), html.Span(entry.detail, className="strip-detail") if entry.detail else None]
-        return html.A(
-            [
-                html.Span(name, className="strip-name"),
-                html.Span(marks, className="strip-track"),
-                html.Span(said, className="strip-value"),
-                html.Span(f"n {wording.count(entry.n)}", className="strip-n"),
-            ],
-            href=entry.href,
-            className="strip-line",
-        )
-
-    return html.Div([line(entry) for entry in lines], className="strips")
-
-
-LEAST_GAMES: Final = 2
-"""Games from which on a team has an interval; single games stand in the table alone."""
 
 _LEADERBOARD = """
     SELECT * FROM leaderboard_by(levels := $levels) WHERE {filters}
@@ -118,16 +62,6 @@ def games_of_team(read: Reader, row: Mapping[str, Any]) -> str:
 LEADERBOARD: Final = Grid("leaderboard", _leaderboard, "Actions in numbers")
 
 
-_IN_CARD: Final = 6
-"""Teams that a card shows, and sentences."""
-_BY_GAME = """
-    SELECT game, count(*) AS games, count(success) AS n, count(*) FILTER (success) AS won, wilson_low(won, n) AS low,
-        wilson_high(won, n) AS high, avg(score) AS mean
-    FROM (SELECT episode_id, success, score FROM games WHERE {filters} AND ending = 'ended')
-    INNER JOIN (SELECT episode_id, run_id FROM episodes) USING (episode_id)
-    INNER JOIN (SELECT run_id, condition ->> 'game' AS game FROM runs) USING (run_id)
-    GROUP BY ALL ORDER BY games DESC, game
-"""
 _WORST = """
     SELECT failure_turns.episode_id, failure_turns.turn
     FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
@@ -147,69 +81,43 @@ _JUDGE = "cotrace judge --rubric NAME"
 _LOST = """
     WITH costs AS (
         SELECT episode_id, cost, row_number() OVER (PARTITION BY episode_id ORDER BY cost DESC) AS place
-        FROM turn_values INNER JOIN games USING (episode_id) WHERE {filters} AND measure = $measure AND cost > 0
+        FROM turn_values INNER JOIN games USING (episode_id) WHERE {filters} AND measure = $measure
+            AND ending = 'ended' AND cost > 0 AND isfinite(cost)
     ),
     by_place AS (SELECT place, sum(cost) AS lost FROM costs GROUP BY place),
     running AS (SELECT place, sum(lost) OVER (ORDER BY place) / sum(lost) OVER () AS share FROM by_place)
     SELECT
         (SELECT min(place) FROM running WHERE share >= 0.5) AS turns,
-        (SELECT sum(cost) FROM costs) / (SELECT count(*) FROM games WHERE {filters} AND ending = 'ended') AS lost
+        (SELECT sum(cost) FROM costs) / (SELECT nullif(count(*), 0) FROM games WHERE {filters} AND ending = 'ended') AS lost
 """
 
 
 def family_card(read: Reader, benchmark: str) -> Part:
-    """The card, under the filters of the page; teams stand on it where there are several families."""
-    is_alone = bool(read.address.all("benchmark"))
+    """Of a store of several families: the answers about its teams, what goes wrong, and the ways to its figure and its games."""
     read = narrowed(read, benchmark)
     row = _summary(read, benchmark)
     if row is None:
         return None
-    is_foreign = family(benchmark) is None
-    address = read.address
-    links = [(f"all {_things(benchmark).lower()}", GAME), ("teams", "/")][: 1 if is_alone else 2]
-    menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
-    return card(
-        title_of(benchmark),
-        html.Div(_headlines(read, benchmark, row), className="headlines"),
-        *([] if is_foreign else (html.P(printable(sentence), className="card-lead") for sentence in _behind(read, benchmark)[:_IN_CARD])),
-        html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
-        None if is_alone else _strip(read, benchmark),
-        menu=menu,
-    )
+    said = _what_goes_wrong if family(benchmark) else _what_is_known
+    links = [(f"all {_things(benchmark).lower()}", GAME), ("figure", PATH)]
+    parts: list[Part] = []
+    games = _games(read, benchmark)
+    for game in games[:_MOST_GAMES]:
+        parts += [_game_title(game), answers(read, teams_of(read, benchmark, game), game)]
+    if (more := len(games) - _MOST_GAMES) > 0:
+        links[1] = (f"figure, and {wording.counted(more, 'more game')}", PATH)
+    ways = [html.A(text, href=read.address.narrowed(path, benchmark=benchmark)) for text, path in links]
+    head = [html.P(said(read, benchmark, row), className="hint"), html.Span(ways, className="table-links")]
+    return card(title_of(benchmark), *parts, menu=head)
 
 
-def _behind(read: Reader, benchmark: str) -> list[str]:
-    """What the report `compare` shows of its teams; nothing under a filter, since it is about all games."""
-    if any(read.address.all(key) for key in ("condition", "model", "level")):
-        return []
-    found = kept(
-        read.store.path, ("headlines",), lambda: headlines(read.store), size_of=lambda of: sum(len(str(one)) for one in of.values())
-    )
-    return list(found.get(benchmark, []))
+def _games(read: Reader, benchmark: str) -> list[str | None]:
+    """Those whose teams are shown apart, the most played first."""
+    return read.rows(_GAMES_APART)["game"].to_list() if games_apart(benchmark) else [None]
 
 
-def _headlines(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
-    known = family(benchmark)
-    if known and known.game_scores:
-        return [_of_game(game, known.game_scores) for game in read.rows(_BY_GAME).iter_rows(named=True)]
-    reached = f"{wording.count(row['successes'])} of {wording.count(row['success_n'])} {_things(benchmark).lower()}"
-    heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)] if row["success_rate"] is not None else []
-    if row["score_mean"] not in {None, row["success_rate"]} and row["main_metric"] != "success":
-        words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
-        heads.append(_headline(wording.score(row["score_mean"]), words, wording.interval(row["score_low"], row["score_high"])))
-    return heads
-
-
-def _of_game(row: Mapping[str, Any], scores: Mapping[str, str]) -> Part:
-    """A game's share of successes, or its mean score where its paper knows no success."""
-    label = f"{wording.condition_in_words({'game': row['game']})}: {scores.get(row['game'] or '', 'score')}"
-    if not row["n"]:
-        return _headline(wording.score(row["mean"]), label, f"mean of {wording.counted(row['games'], 'game')}")
-    return _headline(wording.share(row["won"] / row["n"]), label, f"{wording.count(row['won'])} of {wording.counted(row['n'], 'game')}")
-
-
-def _headline(value: str, label: str, detail: str) -> Part:
-    return html.Div([html.Span(value, className="headline"), html.Span([label, html.Small(detail)], className="headline-label")])
+def _game_title(game: str | None) -> Part:
+    return html.H3(wording.condition_in_words({"game": game})) if game else None
 
 
 def _summary(read: Reader, benchmark: str) -> dict[str, Any] | None:
@@ -290,59 +198,10 @@ def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list
 def _lost(read: Reader, measure: Measure) -> str:
     lost = read.rows(_LOST, {"measure": measure.name}).row(0, named=True)
     words = cost_in_words(lost["lost"], measure.unit)
-    if not lost["turns"] or words == "nothing":
+    if not lost["turns"] or words == "nothing":  # where no game has ended, no turn of one counts
         return ""
     turns = "1 turn accounts" if lost["turns"] == 1 else f"{lost['turns']} turns account"
     return f"Mean loss per game: {words}; {turns} for half of it. "
-
-
-def _strip(read: Reader, benchmark: str) -> Part:
-    known = family(benchmark)
-    if known is None or not known.score_unit.startswith("0"):
-        return None
-    return _strip_of_games(read, benchmark) if games_apart(benchmark) else _strip_of_teams(read, benchmark)
-
-
-def _strip_of_games(read: Reader, benchmark: str) -> Part | None:
-    lines = [
-        StripLine(
-            name=wording.condition_in_words({"game": row["game"]}),
-            value=row["won"] / row["n"],
-            low=row["low"],
-            high=row["high"],
-            n=row["n"],
-            href=read.address.narrowed(GAME, benchmark=benchmark),
-        )
-        for row in read.rows(_BY_GAME).iter_rows(named=True)
-        if row["n"]
-    ]
-    if not lines:
-        return None
-    return html.Div([strip(lines[:_IN_CARD], is_share=True), html.P("share of games that reached the goal", className="strip-note")])
-
-
-def _strip_of_teams(read: Reader, benchmark: str) -> Part:
-    import polars as pl
-
-    board = leaderboard_rows(read).filter(pl.col("benchmark") == benchmark)
-    shown = list(board.filter((pl.col("n") >= LEAST_GAMES) & pl.col("score_mean").is_not_null()).iter_rows(named=True))
-    if not shown:
-        return None
-    lines = [
-        StripLine(
-            name=name.model,
-            detail=name.detail,
-            value=row["score_mean"],
-            low=row["score_low"],
-            high=row["score_high"],
-            n=row["n"],
-            href=games_of_team(read, row),
-        )
-        for name, row in zip(team_names(read, shown), shown, strict=True)
-    ][:_IN_CARD]
-    left = len(board) - len(lines)
-    more = html.A(f"{left} more teams", href=read.address.narrowed("/", benchmark=benchmark))
-    return html.Div([strip(lines), html.P(more, className="strip-note") if left else None])
 
 
 PATH = "/"
@@ -350,7 +209,9 @@ TITLE = "Overview"
 IN_MENU = True
 ORDER = 10
 
-_GAMES_APART = "SELECT DISTINCT game FROM compared_games WHERE {filters} AND game IS NOT NULL ORDER BY game"
+_GAMES_APART = "SELECT game FROM compared_games WHERE {filters} AND game IS NOT NULL GROUP BY game ORDER BY count(*) DESC, game"
+_MOST_GAMES: Final = 3
+"""On the card of a family that is one of several."""
 _TRANSCRIPTS = """
     WITH seen AS (SELECT episode_id, turns_taken, score FROM games WHERE {filters})
     SELECT
@@ -388,7 +249,7 @@ _METRIC_ROWS = """
 
 
 def content(read: Reader) -> Part:
-    """The families in view, a card each; of a single one the figure of its teams."""
+    """Of one family the figure of its teams; of several, a card each with the same answers."""
     totals = read.rows(_TOTALS)
     if totals.is_empty():
         return note("No game under these filters.")
@@ -407,17 +268,14 @@ def content(read: Reader) -> Part:
 def _teams_card(read: Reader, benchmark: str) -> Part:
     """The figure of the teams, with the answers that it gives; of a family whose games have scores of different units, one a game."""
     read = narrowed(read, benchmark)
-    games = read.rows(_GAMES_APART)["game"].to_list() if games_apart(benchmark) else [None]
     parts: list[Part] = []
-    for game in games:
+    for game in _games(read, benchmark):
         teams = teams_of(read, benchmark, game)
         name = f"overview-{benchmark}{f'-{game}' if game else ''}"
         label = "teams: score, success, process, spirals, failures and regret"
         if drawn := drawn_twice(name, read, teams, label=label):
-            parts += [html.H3(wording.condition_in_words({"game": game})) if game else None, answers(read, teams), *drawn]
+            parts += [_game_title(game), answers(read, teams, game), *drawn]
     known = _counts_of_transcripts(read) if family(benchmark) is None else None
-    if parts and games_apart(benchmark):
-        parts = [_sure(read, benchmark), *parts]
     if not parts:
         parts = [note("No score, outcome or action of these logs is known.")]
     return html.Div([known, card("Teams" if family(benchmark) else "Scores", *parts)])
@@ -434,66 +292,6 @@ def _turns_card(read: Reader, benchmark: str) -> Part:
     return card(
         "Turn by turn", html.Div(figure("overview-turns", drawn, label="teams turn by turn", caption=text), className="wide-figure")
     )
-
-
-def answers(read: Reader, teams: Teams) -> Part:
-    """Who is best, what goes wrong most and where, each with its interval: what the figure shows, in words."""
-    pairs = list(zip(teams.names, teams.rows, strict=True))
-    several = next((enough for least in (FEW, LEAST_GAMES, 0) if (enough := [pair for pair in pairs if pair[1]["games"] >= least])), [])
-    found: list[tuple[str, str, str]] = []
-
-    def best(key: str, sign: int = -1) -> tuple[TeamName, Mapping[str, Any]] | None:
-        known = [pair for pair in several if pair[1][key] is not None]
-        return min(known, key=lambda pair: sign * pair[1][key]) if known else None
-
-    if first := best("score_mean"):
-        name, row = first
-        alike = sum(other["score_mean"] == row["score_mean"] for _, other in several) - 1
-        best_name = f"{name} and {wording.counted(alike, 'other')}" if alike else str(name)
-        found.append(("Highest score", best_name, f"{wording.score(row['score_mean'])} {_ends(row, 'score', wording.score)}, n {row['n']}"))
-    process = teams.process
-    if process and (worst := best("process_mean", 1 if process.least_is_worst else -1)):
-        name, row = worst
-        detail = (
-            f"{process.title.lower()} {process.write(row['process_mean'])} {_ends(row, 'process', process.write)}, n {row['process_n']}"
-        )
-        if is_faultless := process.is_faultless(row["process_mean"]):
-            detail = f"{process.title.lower()} {process.write(row['process_mean'])} at worst"
-        found.append((process.worst.capitalize(), "no team" if is_faultless else str(name), detail))
-    if worst := best("spiral_share"):
-        name, row = worst
-        detail = (
-            f"{wording.share(row['spiral_share'])} of turns {_ends(row, 'spiral', wording.share)}, n {wording.count(row['spiral_turns'])}"
-        )
-        found.append(
-            (
-                "Most correction spirals",
-                str(name) if row["spiral_share"] else "no team",
-                detail if row["spiral_share"] else "no turn is in one",
-            )
-        )
-    regrets = [(name, teams.at(teams.regrets, row)) for name, row in several]
-    lost = [(cost, agent, name, own) for name, own in regrets for agent, cost in regret_by_agent(own).items()]
-    if lost:
-        cost, agent, name, own = max(lost, key=lambda one: one[0])
-        whole = sum(row["cost_a_game"] for row in own)
-        unread = sum(row["cost_a_game"] for row in own if row["status"] != "answered")
-        detail = f"{wording.share(cost / whole)} of the regret of {name.model}; {wording.share(unread / whole)} is not attributed"
-        found.append(("Loses most", f"{agent} in {name}", detail))
-    tiles = [html.Div([html.Dt(label), html.Dd([html.B(printable(name)), html.Small(printable(detail))])]) for label, name, detail in found]
-    sure = None if games_apart(teams.benchmark) else _sure(read, teams.benchmark)
-    return html.Div([html.Dl(tiles, className="answers"), sure])
-
-
-def _sure(read: Reader, benchmark: str) -> Part:
-    """Which differences are shown; of transcripts they would repeat the figure."""
-    sentences = _behind(read, benchmark)[:_IN_CARD] if family(benchmark) else []
-    return html.Div([html.P(printable(sentence), className="card-lead") for sentence in sentences])
-
-
-def _ends(row: Mapping[str, Any], key: str, write: Callable[[float | None], str]) -> str:
-    low, high = row[f"{key}_low"], row[f"{key}_high"]
-    return "(no interval)" if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
 def _counts_of_transcripts(read: Reader) -> Part:
@@ -582,7 +380,7 @@ def _metrics(read: Reader, benchmark: str) -> TableRows:
     )
 
 
-_FAMILY: Final = Later("overview-family", family_card, 300)
+_FAMILY: Final = Later("overview-family", family_card, 130)
 _TEAMS_FIGURE: Final = Later("overview-teams", _teams_card, 560)
 _TURN_BY_TURN: Final = Later("overview-turns", _turns_card, 420)
 _NUMBERS: Final = Later("overview-numbers", _numbers_card, 160)

@@ -44,7 +44,8 @@ WHERE {filters}
     AND ($only <> 'failure' OR (episode_id, turn) IN (SELECT (episode_id, turn) FROM shown_failures WHERE wrong))
     AND ($only <> 'lost' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM attributed_costs
-        WHERE cost > 0 AND ($agent = '' OR agent = $agent) AND ($step = '' OR link IN (SELECT link FROM failure_steps WHERE step = $step))))
+        WHERE cost > 0 AND ($agent = '' OR agent = $agent) AND ($link = '' OR link = $link)
+            AND ($step = '' OR link IN (SELECT link FROM failure_steps WHERE step = $step))))
 """
 _COUNT = f"SELECT count(*) AS turns {_MATCHING}"
 _PAGE = f"""
@@ -68,10 +69,13 @@ def content(read: Reader) -> Part:
         "only": address.one("only") if address.one("only") in _ONLY else "",
         "agent": address.one("agent"),
         "step": address.one("step"),
+        "link": address.one("link"),
     }
     found = read.rows(_COUNT, asked)["turns"].item()
     named = [
-        str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category", "kind", "agent", "step"}
+        str(value).replace("_", " ")
+        for key, value in asked.items()
+        if value and key in {"outcome", "category", "kind", "agent", "step", "link"}
     ]
     named = [*([_ONLY[str(asked["only"])]] if asked["only"] else []), *named, *([f"turn {asked['turn']}"] if asked["turn"] else [])]
     title = f"Turns: {', '.join(named)}" if named else "Turns"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from analytics.comparison.game_values import short_names
 from analytics.losses.lost import amount, of_link, of_unit
 from dashboards.address import game_at
-from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, styled
+from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, html, note
@@ -25,14 +26,12 @@ TITLE = "Why"
 IN_MENU = True
 ORDER = 15
 
-_APART: Final = 24
-"""Pixels between bands, so that the labels of the thinnest do not touch."""
 _NO_ROLE: Final = ("nobody", "harness", "unattributed", "undecided")
 """What stands in the place of a role where a loss is no agent's, or nothing shows whose it is."""
 _MOST_LINES: Final = 12
 """Roles or failure modes in a figure."""
-_MOST_TEAMS: Final = 8
-"""Teams with a band of their own; the others are one."""
+_MOST_TEAMS: Final = 10
+"""Teams with a bar, those that lost most in a game."""
 
 _STEPS: Final[Mapping[str, str]] = {
     "seeing": "seeing: no agent could see it",
@@ -67,12 +66,12 @@ _FLOWS: Final = """
     SELECT team_name AS team, link, coalesce(step, 'undecided') AS step,
         CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
         part || coalesce(' ' || CASE WHEN agent_model <> team_name THEN agent_model END, '') AS role,
-        sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
+        any_value(model) AS model, sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
     FROM attributed_costs LEFT JOIN failure_steps USING (link) WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
     ORDER BY cost DESC, team, link, role
     """
 _COUNT: Final = """
-    SELECT count(DISTINCT (episode_id, turn)) AS turns FROM attributions
+    SELECT count(DISTINCT (episode_id, turn)) AS turns, count(DISTINCT episode_id) AS games FROM attributions
     WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     """
 _BENCHMARKS: Final = """
@@ -122,7 +121,7 @@ _CURVE: Final = """
     ),
     games AS (SELECT team, count(DISTINCT episode_id) AS games FROM lost GROUP BY team),
     turns AS (SELECT team, turn, sum(cost) AS cost FROM lost GROUP BY team, turn)
-    SELECT team, turn, sum(cost) OVER (PARTITION BY team ORDER BY turn) / games AS lost_so_far
+    SELECT team, turn, games, sum(cost) OVER (PARTITION BY team ORDER BY turn) / games AS lost_so_far
     FROM turns INNER JOIN games USING (team) ORDER BY team, turn
     """
 _TURNS: Final = """
@@ -157,10 +156,10 @@ def _body(read: Reader, _: str) -> Part:
     blame = _blame(read, benchmark)
     if flows.is_empty():
         return html.Div([*choices, *(blame or [note("No turn under these filters lost anything.")])])
-    unit = str(flows["unit"][0])
+    unit, curve = str(flows["unit"][0]), read.rows(_CURVE)
     return html.Div(
         [
-            html.P(_lead(flows, unit, read.rows(_COUNT)["turns"][0]), className="lead"),
+            html.P(_lead(flows, unit, read.rows(_COUNT).row(0)), className="lead"),
             *choices,
             card(
                 "Which step failed: seeing, saying, understanding, acting",
@@ -170,15 +169,19 @@ def _body(read: Reader, _: str) -> Part:
             ),
             *blame,
             card(
-                "From teams to failure points",
-                html.Div(figure("why", _flow(flows, unit), label="what was lost, by team, step and failure point"), className="wide-only"),
-                _as_list(flows, unit),
+                "What each team lost, by step",
+                figure("why", teams_figure(read, flows, curve, unit), label="what a game of each team lost, by the step that failed"),
+                hint=f"Mean {unit} lost in a game. Hatched: no agent's, or not attributed. Click a part of a bar to read its turns.",
+            ),
+            card(
+                "At which failure points",
+                figure("why-points", points_figure(read, flows), label="share of the regret by failure point"),
                 fold(read, TURNS, benchmark, is_open=True),
-                hint=f"Widths are {unit} lost. The turns are listed below with their evidence, the costliest first; a click opens one.",
+                hint="Share of all that was lost, coloured by step. Below, the costliest turns with their evidence; a click opens one.",
             ),
             card(
                 "When it was lost",
-                figure("why-curve", _curve(read.rows(_CURVE), _teams(flows), unit), label="what was lost up to each turn"),
+                figure("why-curve", _curve(curve, _teams(flows), unit), label="what was lost up to each turn"),
                 hint=f"What a game of each team had lost up to each turn, on the average, in {unit}; what has ended stays.",
             ),
             card(
@@ -232,12 +235,13 @@ def blame_figure(rows: pl.DataFrame, line: str) -> go.Figure:
 
 
 def report_figure(read: Reader) -> go.Figure | None:
-    """The flow of the first benchmark that was attributed; None without one."""
+    """What the teams of the first benchmark that was attributed lost; None without one."""
     benchmark = shown_benchmark(read, _benchmarks(read))
     if benchmark is None:
         return None
-    flows = narrowed(read, benchmark).rows(_FLOWS)
-    return None if flows.is_empty() else _flow(flows, str(flows["unit"][0]))
+    read = narrowed(read, benchmark)
+    flows = read.rows(_FLOWS)
+    return None if flows.is_empty() else teams_figure(read, flows, read.rows(_CURVE), str(flows["unit"][0]))
 
 
 def _steps_of_first(read: Reader) -> go.Figure | None:
@@ -254,17 +258,17 @@ def _benchmarks(read: Reader) -> list[str]:
     return in_order(found["benchmark"].to_list())
 
 
-def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
-    """`14.2 steps were lost in 40 turns; 61 % of it by directors, most by ...`."""
+def _lead(flows: pl.DataFrame, unit: str, counts: tuple[int, int]) -> str:
+    """`14.2 steps were lost in 40 turns of 12 games; 61 % of it is attributed to agents, most to ...`."""
     import polars as pl
 
     total = float(flows["cost"].sum())
     owned = flows.filter(~pl.col("role").is_in(_NO_ROLE))
     unread = float(flows.filter(pl.col("role") == "unattributed")["cost"].sum())
     open_part = f"; {share(unread / total)} is unattributed: message not understood" if unread else ""
-    said = (
-        f"{of_unit(amount(total, unit), unit)} {'was' if unit in ('progress', 'probability') else 'were'} lost in {counted(turns, 'turn')}"
-    )
+    were = "was" if unit in ("progress", "probability") else "were"
+    where = f"{counted(counts[0], 'turn')} of {counted(counts[1], 'game')}"
+    said = f"{of_unit(amount(total, unit), unit)} {were} lost in {where}"
     if owned.is_empty():
         known = flows.filter(pl.col("role") == "nobody")
         free = "; nobody could have done better by what was seen and said" if len(known) == len(flows) else "; no part of it is an agent's"
@@ -272,7 +276,7 @@ def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
     first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])
     role, link, cost = first.row(0)
     whose = share(float(owned["cost"].sum()) / total)
-    return f"{said}; {whose} of it has a cause, above all a {role}'s: {of_link(link)} ({share(cost / total)}){open_part}."
+    return f"{said}; {whose} of it is attributed to agents, most to {role}: {of_link(link)} ({share(cost / total)}){open_part}."
 
 
 # -- figures ----------------------------------------------------------------------------------------------
@@ -307,85 +311,113 @@ def steps_figure(read: Reader, rows: pl.DataFrame) -> go.Figure:
 
 
 def _teams(flows: pl.DataFrame) -> list[str]:
-    """Those that lost most first: the order in which both figures give them their colours."""
+    """Those that lost most first: the order of the colours of the curve."""
     import polars as pl
 
     return flows.group_by("team").agg(pl.col("cost").sum()).sort("cost", "team", descending=[True, False])["team"].to_list()
 
 
-def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
-    """Teams on the left, the step that failed in the middle, failure points and roles on the right."""
+def teams_figure(read: Reader, flows: pl.DataFrame, curve: pl.DataFrame, unit: str) -> go.Figure:
+    """A bar a team: the mean loss of a game, in parts by the step that failed.
+
+    Args:
+        read: for addresses.
+        flows: of `_FLOWS`.
+        curve: of `_CURVE`, for the number of games.
+        unit: of the losses.
+    """
     import plotly.graph_objects as go
 
-    teams = _teams(flows)
-    bands: dict[tuple[str, str], float] = {}
+    games = dict(curve.select("team", "games").unique().iter_rows())
+    model = dict(flows.select("team", "model").unique().iter_rows())
+    lost: dict[tuple[str, str], float] = {}
     for row in flows.iter_rows(named=True):
-        team = row["team"] if row["team"] in teams[:_MOST_TEAMS] else "other teams"
-        stage = _STEPS[row["step"]]
-        end = in_words(row["link"]) + ("" if row["role"] in _NO_ROLE else f", {row['role']}")
-        for ends in ((team, stage), (stage, end)):
-            bands[ends] = bands.get(ends, 0.0) + row["cost"]
-    names = list(dict.fromkeys(name for ends in bands for name in ends))
-    drawn = go.Figure(
-        go.Sankey(
-            arrangement="snap",
-            node={
-                "label": [plain(name) for name in names],
-                "color": [_color(name, teams) for name in names],
-                "pad": _APART,
-                "thickness": 14,
-                "hovertemplate": "%{label}: %{value:.3g} " + unit + "<extra></extra>",
-            },
-            link={
-                "source": [names.index(start) for start, _ in bands],
-                "target": [names.index(end) for _, end in bands],
-                "value": list(bands.values()),
-                "color": "rgba(138, 143, 156, 0.2)",
-                "hovertemplate": "%{source.label} → %{target.label}: %{value:.3g} " + unit + "<extra></extra>",
-            },
+        lost[row["team"], row["step"]] = lost.get((row["team"], row["step"]), 0) + row["cost"] / games[row["team"]]
+    names = short_names(_teams(flows))
+    whole = {team: sum(cost for (of, _), cost in lost.items() if of == team) for team in names}
+    teams = sorted(names, key=lambda team: -whole[team])[:_MOST_TEAMS]
+    drawn = go.Figure()
+    for step in (step for step in _STEPS if any((team, step) in lost for team in teams)):
+        costs = [lost.get((team, step), 0.0) for team in teams]
+        links = [read.address.narrowed("/turns", model=model[team], only="lost", step=step) for team in teams]
+        told = [f"{amount(cost, unit)}, {share(cost / whole[team])}" for team, cost in zip(teams, costs, strict=True)]
+        drawn.add_bar(
+            x=costs,
+            y=list(range(len(teams))),
+            orientation="h",
+            name=plain(_STEPS[step]),
+            marker=_bar_of(step),
+            customdata=[list(pair) for pair in zip(links, told, strict=True)],
+            hovertemplate="%{y}, %{fullData.name}: %{customdata[1]}<extra></extra>",
         )
-    )
-    return styled(drawn, height=max(340, 60 + _APART * len(names)), legend=False)
+    labels = [f"{plain(short(names[team], 40))}<br><span style='font-size: 11px'>{counted(games[team], 'game')}</span>" for team in teams]
+    drawn.update_yaxes(tickvals=list(range(len(teams))), ticktext=labels, range=[len(teams) - 0.45, -0.55])
+    drawn.update_xaxes(title=f"{unit} lost in a game")
+    drawn.update_layout(barmode="stack")
+    return styled(drawn, height=150 + 40 * len(teams))
 
 
-def _as_list(flows: pl.DataFrame, unit: str) -> Part:
-    """The same in words, for a screen that is too narrow for the labels of the flow: the step, and under it the failure points."""
+def points_figure(read: Reader, flows: pl.DataFrame) -> go.Figure:
+    """A bar a failure point and role: its share of the regret, in the colour of its step.
+
+    Args:
+        read: for addresses.
+        flows: of `_FLOWS`; the points with the largest shares are drawn.
+    """
+    import plotly.graph_objects as go
     import polars as pl
 
-    total = float(flows["cost"].sum())
-    ends = flows.group_by("link", "step", "role").agg(pl.col("cost").sum()).with_columns(stage=pl.col("step").replace_strict(_STEPS))
-    stages = ends.group_by("stage").agg(pl.col("cost").sum()).sort("cost", "stage", descending=[True, False])
-    lines: list[Part] = []
-    for stage, cost in stages.rows():
-        lines.append(html.Li([html.B(stage), f" {amount(cost, unit)} ({share(cost / total)})"]))
-        inside = ends.filter(pl.col("stage") == stage).sort("cost", "link", "role", descending=[True, False, False])
-        for row in inside.iter_rows(named=True):
-            whose = "" if row["role"] in _NO_ROLE else f", {row['role']}"
-            lines.append(html.Li(f"{in_words(row['link'])}{whose} {amount(row['cost'], unit)}", className="inside"))
-    return html.Ul(lines, className="plain narrow-only")
+    ends = flows.group_by("link", "step", "role").agg(pl.col("cost", "turns").sum())
+    ends = ends.sort("cost", "link", "role", descending=[True, False, False]).head(_MOST_LINES)
+    whole = float(flows["cost"].sum())
+    shares = [float(cost) / whole for cost in ends["cost"]]
+    drawn = go.Figure()
+    for step in (step for step in _STEPS if step in ends["step"]):
+        own = [(place, row) for place, row in enumerate(ends.iter_rows(named=True)) if row["step"] == step]
+        drawn.add_bar(
+            x=[shares[place] for place, _ in own],
+            y=[place for place, _ in own],
+            orientation="h",
+            name=plain(_STEPS[step]),
+            marker=_bar_of(step),
+            text=[share(shares[place]) for place, _ in own],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[[read.address.narrowed("/turns", only="lost", link=row["link"])] for _, row in own],
+            hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
+        )
+    labels = [
+        f"{plain(in_words(row['link']))}<br><span style='font-size: 11px'>"
+        f"{'' if row['role'] in _NO_ROLE else plain(short(row['role'], 30)) + ', '}{counted(row['turns'], 'turn')}</span>"
+        for row in ends.iter_rows(named=True)
+    ]
+    drawn.update_yaxes(tickvals=list(range(len(ends))), ticktext=labels, range=[len(ends) - 0.45, -0.55])
+    drawn.update_xaxes(title="share of the regret", tickformat=".0%", range=[0, 1.12 * shares[0]])
+    return styled(drawn, height=150 + 38 * len(ends))
 
 
-def _color(name: str, teams: list[str]) -> str:
-    stages = [*_STEPS.values()]
-    if name in stages:
-        place = stages.index(name)
-        return SERIES[place] if place < _FAILED else OTHER
-    return color_of(name, teams) if name in teams else OTHER
+def _bar_of(step: str) -> dict[str, object]:
+    place = [*_STEPS].index(step)
+    is_agents = 0 < place < _FAILED
+    return {"color": SERIES[place] if place < _FAILED else OTHER, "pattern": {"shape": "" if is_agents else "/", "solidity": 0.35}}
 
 
 def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
     import plotly.graph_objects as go
+    import polars as pl
 
     drawn = go.Figure()
     order = [*teams, *sorted({*rows["team"].to_list()} - {*teams})]
-    for (team,), part in rows.group_by("team", maintain_order=True):
+    names = short_names(order)
+    for team in order:
+        part = rows.filter(pl.col("team") == team)
         drawn.add_scatter(
             x=part["turn"].to_list(),
             y=part["lost_so_far"].to_list(),
             mode="lines+markers",
-            line={"shape": "hv", "color": color_of(str(team), order)},
+            line={"shape": "hv", "color": color_of(team, order)},
             marker={"size": 5},
-            name=plain(team),
+            name=plain(names[team]),
             hovertemplate="turn %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
         )
     drawn.update_xaxes(title="turn", **numbered(max(rows["turn"].to_list(), default=1)))

@@ -255,7 +255,8 @@ def _phrase(key: str, value: object, beside: Mapping[str, Any]) -> str:
         return in_words(key) if value else f"no {in_words(key)}"
     if isinstance(value, Mapping):
         return condition_in_words(value)
-    text = " and ".join(in_words(part) for part in value) if isinstance(value, Sequence) and not isinstance(value, str) else in_words(value)
+    parts = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    text = ("/" if all(isinstance(part, int) for part in parts) else " and ").join(map(in_words, parts))  # team sizes: 2/3/3/4/4
     form = _FORMS.get(key)  # a key comes from a log: it is never a format string
     return f"{in_words(key)} {text}" if form is None else form.format(text)
 

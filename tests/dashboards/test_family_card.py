@@ -33,10 +33,17 @@ def test_the_commonest_failure_leads_to_its_turns(played: Store) -> None:
 
 
 def test_a_family_s_page_counts_its_games_and_is_not_reached_under_another(tmp_path: Path) -> None:
-    """It told of the games of all families; from a page that was filtered to another family its link led to an empty page."""
+    """It told of the games of all families; from a page that was filtered to another family its link led to an empty page.
+
+    The Overview of several families answered none of the questions about their teams without a click.
+    """
     store = played_store(tmp_path, judged=False)
     lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
     ingest_paths([asympuzl_logs.write(tmp_path / "asympuzl" / "game.jsonl", lines)], store, workers=1)
+    overview = to_html(draw_page(store, Address.parse("/", "")).content)
+    for asked in ("Highest score", "Most correction spirals", "Loses most", "How sure"):
+        assert overview.count(f"<dt>{asked}</dt>") == 2, asked
+    assert overview.count("<dt>Removes too much</dt>") == overview.count("<dt>Repeats itself most</dt>") == 1
     assert "9 games" in to_html(draw_page(store, Address.parse("/remove-gap", "")).filters)
     assert "10 games" in to_html(draw_page(store, Address.parse("/spirals", "")).filters)
     head = to_html(draw_page(store, Address.parse("/spirals", "?benchmark=asympuzl&level=3")).head)

@@ -152,17 +152,6 @@ def test_many_teams_of_kitchens_are_a_grid_that_leads_to_their_games(played: Sto
     assert words.customdata[0][0].startswith("/game?")
 
 
-def test_a_team_has_the_same_colour_in_both_figures_of_why(played: Store) -> None:
-    """The flow gave colours by loss, the curve by name."""
-    with reader(played, Address.parse("/why", "")) as read:
-        flows = read.rows(why._FLOWS)
-        teams = why._teams(flows)
-        (flow,) = why._flow(flows, "progress").data
-        curve = why._curve(read.rows(why._CURVE), teams, "progress")
-    in_flow = dict(zip(flow.node.label, flow.node.color, strict=True))
-    assert {trace.name: trace.line.color for trace in curve.data} == {name: in_flow[name] for name in teams}
-
-
 def test_what_intervals_are_worth_is_folded_below_its_first_words() -> None:
     """A paragraph of statistics stood below every table of few games."""
     told = to_html(few(pl.DataFrame({"tasks": [4, 50], "low": [0.0, 0.1], "high": [0.5, 0.6]})))

@@ -23,9 +23,9 @@ from analytics.query import query
 from analytics.reports import report
 from cotrace.cli import cli
 from dashboards.address import Address
+from dashboards.answers import answers
 from dashboards.drawing import draw_page
 from dashboards.pages import pages
-from dashboards.pages.overview import answers
 from dashboards.parts import to_html
 from dashboards.reader import reader
 from dashboards.team_figures import caption, overview_figure, turns_figure
@@ -226,7 +226,7 @@ def test_a_store_of_transcripts_has_no_words_of_games(tmp_path: Path) -> None:
 
 def test_the_first_lines_answer_who_what_where_and_how_sure(drawn: Drawn) -> None:
     """Who is best, who removes too much, who is in spirals, which agent loses most; each with its interval and n."""
-    for label in ("Highest score", "Removes too much", "Most correction spirals", "Loses most"):
+    for label in ("Highest score", "Removes too much", "Most correction spirals", "Loses most", "How sure"):
         assert label in drawn.said
     assert len(re.findall(r"\[[^\]]+\], n \d+", drawn.said)) == 3
     assert "is not attributed" in drawn.said

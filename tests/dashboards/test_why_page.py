@@ -49,30 +49,26 @@ def test_turns_and_benchmarks_are_those_of_attributed_costs(store: Store, filter
         assert set(read.rows(why._BENCHMARKS)["benchmark"]) == set(whole["benchmark"])
 
 
-def test_the_page_says_where_the_chain_broke(store: Store) -> None:
+def test_the_page_says_which_step_failed(store: Store) -> None:
+    """The bars of the teams and those of the failure points each hold all that was lost, and lead to the turns."""
     with reader(store, Address(why.PATH)) as read:
-        text, flow = str(why.content(read)), why.report_figure(read)
+        text, drawn = str(why.content(read)), why.report_figure(read)
+        flows = read.rows(why._FLOWS)
+        points = why.points_figure(read, flows)
+        games = dict(read.rows(why._CURVE).select("team", "games").unique().iter_rows())
     lost = query(store, "select sum(cost) from attributions").item()
-    turns = query(store, "select count(distinct (episode_id, turn)) from attributions where cost > 0").item()
-    assert f"{lost:.0f} steps were lost in {turns} turns" in text
+    turns, n = query(store, "select count(distinct (episode_id, turn)), count(distinct episode_id) from attributions where cost > 0").row(0)
+    assert f"{lost:.0f} steps were lost in {turns} turns of {n} games" in text
     assert "by what it knew" in text
-    assert flow is not None
-    bands = flow.data[0].link
-    assert sum(bands.value) == pytest.approx(2 * lost)  # each part goes from its team to the break, and on to its link
-    assert "seeing: no agent could see it" in flow.data[0].node.label
-
-
-def test_a_narrow_screen_gets_the_flow_as_a_list(store: Store) -> None:
-    """Labels of the flow stood over one another at 420 pixels. What was lost is in the list, each part once by where and once by link."""
-    with reader(store, Address(why.PATH)) as read:
-        shown = to_html(why.content(read))
-    listed = re.search(r'<ul class="plain narrow-only">(.*?)</ul>', shown)
-    assert listed is not None
-    stages = re.findall(r"<li><b>[^<]*</b> ([0-9.]+) step", listed[1])
-    links = re.findall(r'<li class="inside">[^<]* ([0-9.]+) step', listed[1])
-    lost = query(store, "select sum(cost) from attributions").item()
-    assert sum(map(float, stages)) == pytest.approx(lost, abs=0.5 * len(stages))
-    assert sum(map(float, links)) == pytest.approx(lost, abs=0.5 * len(links))
+    assert drawn is not None
+    by_team = sorted(
+        flows.with_columns(pl.col("cost") / pl.col("team").replace_strict(games)).group_by("team").agg(pl.col("cost").sum())["cost"]
+    )
+    assert sum(sum(bar.x) for bar in drawn.data) == pytest.approx(sum(by_team[-why._MOST_TEAMS :]))
+    assert "seeing: no agent could see it" in {bar.name for bar in drawn.data}
+    assert sum(sum(bar.x) for bar in points.data) == pytest.approx(1)
+    for address in (entry[0] for figure in (drawn, points) for bar in figure.data for entry in bar.customdata):
+        assert re.match(r"/turns\?.*only=lost&(step|link)=", address), address
 
 
 @pytest.mark.parametrize(
@@ -88,7 +84,7 @@ def test_a_filter_that_leaves_nothing_says_so(store: Store) -> None:
         assert why.report_figure(read) is None
 
 
-def test_the_report_in_a_file_has_the_flow(store: Store) -> None:
+def test_the_report_in_a_file_has_the_steps_that_failed(store: Store) -> None:
     assert "acting: the action was wrong" in document(store, {"lost": query(store, "select 1 as one")})
 
 

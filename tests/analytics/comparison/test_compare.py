@@ -418,7 +418,8 @@ def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path
     boards = headlines(store)["coordination"]
     assert len(boards) == len(GAMES)
     for game, board in zip(GAMES, boards, strict=True):
-        assert f"under {game} b is behind m under {game} a by .30 [" in board
+        assert board.game == game
+        assert f"under {game} b is behind m under {game} a by .30 [" in str(board)
 
 
 def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
