@@ -336,11 +336,11 @@ def _label(line: str, dots: Sequence[Dot], n_of: str) -> str:
 
 
 def _small(line: str, dots: Sequence[Dot], n_of: str) -> list[str]:
-    """What stands below the name of a line: its details, and how many its estimates rest on where these do not say so."""
+    """What is below the name of a line: its details, and how many its estimates rest on where these do not show it."""
     detail = next((dot.detail for dot in dots if dot.line == line and dot.detail), "")
     counts = sorted({dot.n for dot in dots if dot.line == line and dot.n is not None})
-    said = " to ".join(wording.count(n) for n in dict.fromkeys((counts[0], counts[-1]))) if counts else ""
-    return _wrapped(detail) + ([f"{said} {n_of}"] if said and f"{said} " not in detail else [])
+    counted = " to ".join(wording.count(n) for n in dict.fromkeys((counts[0], counts[-1]))) if counts else ""
+    return _wrapped(detail) + ([f"{counted} {n_of}"] if counted and f"{counted} " not in detail else [])
 
 
 def _named(line: str, width: int = _NAME) -> list[str]:

@@ -93,12 +93,12 @@ _LOST = """
 
 
 def family_card(read: Reader, benchmark: str) -> Part:
-    """Of a store of several families: the answers about its teams, what goes wrong, and the ways to its figure and its games."""
+    """Of a store of several families: the answers about its teams, what goes wrong, and links to its figure and its games."""
     read = narrowed(read, benchmark)
     row = _summary(read, benchmark)
     if row is None:
         return None
-    said = _what_goes_wrong if family(benchmark) else _what_is_known
+    sentence = _what_goes_wrong if family(benchmark) else _what_is_known
     links = [(f"all {_things(benchmark).lower()}", GAME), ("figure", PATH)]
     parts: list[Part] = []
     games = _games(read, benchmark)
@@ -106,8 +106,8 @@ def family_card(read: Reader, benchmark: str) -> Part:
         parts += [_game_title(game), answers(read, teams_of(read, benchmark, game), game)]
     if (more := len(games) - _MOST_GAMES) > 0:
         links[1] = (f"figure, and {wording.counted(more, 'more game')}", PATH)
-    ways = [html.A(text, href=read.address.narrowed(path, benchmark=benchmark)) for text, path in links]
-    head = [html.P(said(read, benchmark, row), className="hint"), html.Span(ways, className="table-links")]
+    anchors = [html.A(text, href=read.address.narrowed(path, benchmark=benchmark)) for text, path in links]
+    head = [html.P(sentence(read, benchmark, row), className="hint"), html.Span(anchors, className="table-links")]
     return card(title_of(benchmark), *parts, menu=head)
 
 

@@ -340,14 +340,14 @@ def teams_figure(read: Reader, flows: pl.DataFrame, curve: pl.DataFrame, unit: s
     for step in (step for step in _STEPS if any((team, step) in lost for team in teams)):
         costs = [lost.get((team, step), 0.0) for team in teams]
         links = [read.address.narrowed("/turns", model=model[team], only="lost", step=step) for team in teams]
-        told = [f"{amount(cost, unit)}, {share(cost / whole[team])}" for team, cost in zip(teams, costs, strict=True)]
+        hover = [f"{amount(cost, unit)}, {share(cost / whole[team])}" for team, cost in zip(teams, costs, strict=True)]
         drawn.add_bar(
             x=costs,
             y=list(range(len(teams))),
             orientation="h",
             name=plain(_STEPS[step]),
             marker=_bar_of(step),
-            customdata=[list(pair) for pair in zip(links, told, strict=True)],
+            customdata=[list(pair) for pair in zip(links, hover, strict=True)],
             hovertemplate="%{y}, %{fullData.name}: %{customdata[1]}<extra></extra>",
         )
     labels = [f"{plain(short(names[team], 40))}<br><span style='font-size: 11px'>{counted(games[team], 'game')}</span>" for team in teams]
