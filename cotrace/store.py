@@ -399,6 +399,9 @@ class OpenStore:
     def plot(self, name: str, **filters: str | Sequence[str]) -> go.Figure:
         """The figure of the page that shows a report: `overview`, `turns`, `failures`, `spirals`, ...
 
+        `write_image("figure.pdf")` of it makes a file for a paper: .pdf, .svg or .png, by kaleido (pip install "cotrace[notebook]"), which
+        needs an installed Chrome or Chromium. `overview` and `turns` have their caption, with n and methods, below them.
+
         Args:
             name: the report.
             filters: as in a page's address: `benchmark`, `model`, `condition`, ..., one value or several.

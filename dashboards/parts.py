@@ -68,7 +68,7 @@ class Fragment(Component):
 
 
 class Element:
-    """An element of a page. A page has a thousand, and Dash's components take ten times as long: live elements alone become some."""
+    """An element of a page, written as HTML here: of the thousand on a page only live ones become components of Dash, which cost more."""
 
     __slots__ = ("attributes", "children", "is_live", "tag")
 

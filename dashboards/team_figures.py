@@ -496,3 +496,37 @@ def caption(teams: Teams, only: Collection[str] = ()) -> str:
         )
     few = f"Rings and hatched bars: fewer than {FEW} {things}. Not known: the logs do not record it."
     return " ".join([*(text for key, text in parts.items() if not key or not only or key in only), few])
+
+
+TURNS_CAPTION: Final = (
+    "Rows: teams, the highest score first. Grey: the other teams. A game that has ended keeps its score; "
+    "other rates are of games that go on."
+)
+"""Of `turns_figure`."""
+_LETTERS: Final = 120
+"""Characters of a line of a caption inside a figure."""
+
+
+def captioned(drawn: go.Figure, text: str) -> go.Figure:
+    """The figure with its caption below, as a paper prints it: in notebooks and files, where no page shows the caption beside it."""
+    lines = textwrap.wrap(text, _LETTERS)
+    added = 15 * len(lines) + 8
+    layout = drawn.layout
+    height = layout.height + added
+    drawn.update_layout(
+        height=height,
+        margin_b=layout.margin.b + added,
+        title={
+            "text": "<br>".join(map(plain, lines)),
+            "font": {"size": 11.5},
+            "x": 0,
+            "xanchor": "left",
+            "y": 4 / height,
+            "yanchor": "bottom",
+            "yref": "container",
+            "pad": {"l": 10},
+        },
+    )
+    if layout.legend.yref == "container":
+        drawn.update_layout(legend_y=added / height)
+    return drawn

@@ -212,6 +212,10 @@ def _risk_card(read: Reader, rubric: str, judge: str) -> list[Part]:
     rows = computed(read.store, selective, rubric=rubric).filter(judge=judge).sort("question", "coverage")
     if rows.is_empty():
         return []
+    if rows["question"].is_unique().all():
+        return [
+            card("Risk and coverage", note(f"{judge} does not state how sure it is: no probabilities of tokens, no repeats that differ."))
+        ]
     drawn = go.Figure()
     for place, ((question,), own) in enumerate(rows.group_by("question", maintain_order=True)):
         color, symbol = look(place)

@@ -12,7 +12,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Later, Part, card, figure, html, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
 from dashboards.reader import Reader
-from dashboards.team_figures import drawn_twice, overview_figure, turns_figure
+from dashboards.team_figures import TURNS_CAPTION, caption, captioned, drawn_twice, overview_figure, turns_figure
 from dashboards.teams import TEAMS_SQL, Teams, teams_of
 from schemas.common import wording
 from schemas.families import family, games_apart, title_of
@@ -288,10 +288,8 @@ def _turns_card(read: Reader, benchmark: str) -> Part:
     drawn = turns_figure(read, teams)
     if drawn is None:
         return None
-    text = "Rows: teams as above. Grey: the other teams. A game that has ended keeps its score; other rates are of games that go on."
-    return card(
-        "Turn by turn", html.Div(figure("overview-turns", drawn, label="teams turn by turn", caption=text), className="wide-figure")
-    )
+    shown = figure("overview-turns", drawn, label="teams turn by turn", caption=TURNS_CAPTION)
+    return card("Turn by turn", html.Div(shown, className="wide-figure"))
 
 
 def _counts_of_transcripts(read: Reader) -> Part:
@@ -315,15 +313,20 @@ def _counts_of_transcripts(read: Reader) -> Part:
     )
 
 
-def _figure_of(draw: Callable[[Reader, Teams], go.Figure | None]) -> Callable[[Reader], go.Figure | None]:
+def _figure_of(draw: Callable[[Reader, Teams], go.Figure | None], text: Callable[[Teams], str]) -> Callable[[Reader], go.Figure | None]:
     def drawn(read: Reader) -> go.Figure | None:
         names = in_order(read.rows(_TOTALS)["benchmark"].to_list())
-        return draw(narrowed(read, names[0]), teams_of(narrowed(read, names[0]), names[0])) if names else None
+        if not names:
+            return None
+        teams = teams_of(narrowed(read, names[0]), names[0])
+        found = draw(narrowed(read, names[0]), teams)
+        return found and captioned(found, text(teams))
 
     return drawn
 
 
-FIGURES: Final = {"overview": _figure_of(overview_figure), "leaderboard": _figure_of(overview_figure), "turns": _figure_of(turns_figure)}
+_OF_TEAMS: Final = _figure_of(overview_figure, caption)
+FIGURES: Final = {"overview": _OF_TEAMS, "leaderboard": _OF_TEAMS, "turns": _figure_of(turns_figure, lambda _: TURNS_CAPTION)}
 """Of the first family in view."""
 
 

@@ -351,7 +351,7 @@ def teams_figure(read: Reader, flows: pl.DataFrame, curve: pl.DataFrame, unit: s
             hovertemplate="%{y}, %{fullData.name}: %{customdata[1]}<extra></extra>",
         )
     labels = [f"{plain(short(names[team], 40))}<br><span style='font-size: 11px'>{counted(games[team], 'game')}</span>" for team in teams]
-    drawn.update_yaxes(tickvals=list(range(len(teams))), ticktext=labels, range=[len(teams) - 0.45, -0.55])
+    drawn.update_yaxes(tickvals=list(range(len(teams))), ticktext=labels, range=[len(teams) - 0.45, -0.55], ticklabelstandoff=6)
     drawn.update_xaxes(title=f"{unit} lost in a game")
     drawn.update_layout(barmode="stack")
     return styled(drawn, height=150 + 40 * len(teams))
@@ -391,7 +391,7 @@ def points_figure(read: Reader, flows: pl.DataFrame) -> go.Figure:
         f"{'' if row['role'] in _NO_ROLE else plain(short(row['role'], 30)) + ', '}{counted(row['turns'], 'turn')}</span>"
         for row in ends.iter_rows(named=True)
     ]
-    drawn.update_yaxes(tickvals=list(range(len(ends))), ticktext=labels, range=[len(ends) - 0.45, -0.55])
+    drawn.update_yaxes(tickvals=list(range(len(ends))), ticktext=labels, range=[len(ends) - 0.45, -0.55], ticklabelstandoff=6)
     drawn.update_xaxes(title="share of the regret", tickformat=".0%", range=[0, 1.12 * shares[0]])
     return styled(drawn, height=150 + 38 * len(ends))
 

@@ -255,6 +255,18 @@ def test_a_notebook_has_the_same_figures(played: Store, drawn: Drawn) -> None:
         assert shape_of(store.plot(name)) == shape_of(figure)
 
 
+@pytest.mark.browser
+def test_a_paper_gets_the_figure_as_a_file_with_its_caption(played: Store, tmp_path: Path) -> None:
+    """SVG with n and method below the figure, and a PDF that is one: from Python, without a dashboard."""
+    figure = cotrace.open(played.path).plot("overview", benchmark="craft")
+    figure.write_image(tmp_path / "teams.svg", width=1200)
+    text = re.sub(r"<[^>]+>", " ", (tmp_path / "teams.svg").read_text(encoding="utf-8"))
+    for part in ("3 of 3 teams, 9 games", "95 % intervals over tasks", "Remove gap"):
+        assert part in " ".join(text.split())
+    figure.write_image(tmp_path / "teams.pdf", width=1200)
+    assert (tmp_path / "teams.pdf").read_bytes().startswith(b"%PDF-")
+
+
 def shape_of(figure: go.Figure) -> Mapping[str, Any]:
     found: Mapping[str, Any] = json.loads(figure.to_json())
     return {"titles": titles(figure), "x": [trace.get("x") for trace in found["data"]]}
