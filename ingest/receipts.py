@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -21,9 +21,9 @@ from ingest.reading.adapter_types import Reading
 from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
-from schemas.records import Action, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
+from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
 
-__all__ = ["KINDS", "losses", "receipts"]
+__all__ = ["KINDS", "family_receipts", "losses", "receipts"]
 
 KINDS: Final = ("messages", "words", "tool_calls", "results", "scores", "tokens")
 
@@ -159,6 +159,75 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
         row("tokens", sum(tokens) if raw.tokens else None, sum(tokens) if stored.tokens is None and is_detail else stored.tokens),
         row("keys", len(keys), len(keys) - len(unread), [f"{path} ({count})" for path, count in unread.most_common(_LISTED)]),
     ]
+
+
+def family_receipts(data: bytes, reading: Reading, source_id: str, path: str) -> list[Receipt]:
+    """The receipt of a published log of a family, which has messages in places of its own: a row for messages, words and keys.
+
+    Texts of a key are messages if more than half of them are stored as such, word for word; of a list of tries one is enough. So a
+    message is missed as long as the reader takes most of them from its key; a key that it never reads is listed. Names, moves and marks
+    such as `[NOTHING]` are not counted: they have one word, or two.
+
+    Args:
+        data: the file.
+        reading: what was read of it.
+        source_id: of the file.
+        path: of the file.
+    """
+    names = {row.agent for row in reading.rows["agents"] if isinstance(row, Agent)}
+    texts: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    try:
+        for document in _documents(data):
+            _texts_of_keys(document, "", names, texts)
+    except (BadInputError, RecursionError):
+        return []
+    held: Counter[str] = Counter()
+    for row in (*reading.rows["utterances"], *reading.rows["actions"]):
+        said = row.text if isinstance(row, Utterance) else row.raw if isinstance(row, Action) else None
+        held.update([said.strip()] if said else [])
+    alone = {key: Counter(one for one, *_ in found) for key, found in texts.items() if not key.endswith("|")}
+    of_messages = {key for key, found in alone.items() if 2 * (found & held).total() > found.total()}
+    of_messages |= {
+        key
+        for key, found in texts.items()
+        if key not in alone
+        and f"{key[:-1]}[]" not in of_messages
+        and 2 * sum(not held.keys().isdisjoint(one) for one in found) > len(found)
+    }
+    counted: dict[tuple[str, ...], tuple[int, str]] = {}
+    for key in of_messages:
+        for tries, count in Counter(texts[key]).items():
+            counted[tries] = min((count, key), counted.get(tries, (count, key)))  # other keys repeat the history
+    lost = [
+        (key, tries[0])
+        for tries, (count, key) in counted.items()
+        for _ in range(count - (held[tries[0]] if key in alone else count * (not held.keys().isdisjoint(tries))))
+    ]
+    stored = _Stored(replace(reading, rows=defaultdict(list, {name: rows for name, rows in reading.rows.items() if name != "turns"})))
+    unread = +Counter({key: sum(not stored.has(one) for one in found.elements()) for key, found in alone.items() if key not in of_messages})
+    messages, words = sum(count for count, _ in counted.values()), sum(len(one[0].split()) * count for one, (count, _) in counted.items())
+    gone = sum(len(text.split()) for _, text in lost)
+    rows: list[tuple[str, int | None, int | None, list[str]]] = [
+        ("messages", messages or None, messages - len(lost) if messages else None, []),
+        ("words", words or None, words - gone if words else None, [f"{key}: {text}" for key, text in lost]),
+        ("keys", len(alone), len(alone) - len(unread), [f"{key} ({count})" for key, count in unread.most_common(_LISTED)]),
+    ]
+    return [Receipt(source_id, path, *row[:3], [excerpt(one, 80) for one in row[3][:_LISTED]]) for row in rows]
+
+
+def _texts_of_keys(value: Any, key: str, names: Collection[str], texts: dict[str, list[tuple[str, ...]]]) -> None:
+    """Key, with * for an agent or a number -> its texts, each alone, and with | at its end the tries of each list of texts."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _texts_of_keys(inner, f"{key}.{'*' if name in names or str(name).isdecimal() else name}".lstrip("."), names, texts)
+    elif isinstance(value, list):
+        tries = [one.strip() for one in value if isinstance(one, str) and one.strip()]
+        if len(tries) > 1 and any(len(one.split()) >= _PROSE_WORDS for one in tries):
+            texts[f"{key}|"].append(tuple(tries))
+        for inner in value:
+            _texts_of_keys(inner, f"{key}[]", names, texts)
+    elif isinstance(value, str) and len(value.split()) >= _PROSE_WORDS:
+        texts[key].append((value.strip(),))
 
 
 def losses(rows: Sequence[Receipt]) -> Iterator[BadInputError]:

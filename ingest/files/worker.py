@@ -20,7 +20,7 @@ from ingest.adapters import LAST_FORMAT, adapter, companions, recognise
 from ingest.files.recognition import HEAD_BYTES, MOST_BYTES, by_contents, judge_unknown, readable, unpacked, why_no_log
 from ingest.reading.adapter_types import Adapter, Place, Reading, unexpected
 from ingest.reading.text import is_whole, utf8
-from ingest.receipts import losses, receipts
+from ingest.receipts import family_receipts, losses, receipts
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.processes import start_worker
 from schemas.common.text import excerpt, printable, use_secrets_of_environment, without_secrets
@@ -378,7 +378,12 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter, inner: bytes | None 
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data if inner is None else inner, reader, place)
     is_own = reader.FORMAT == _OWN_FORMAT
-    if job.receipts and (reading.messages or is_own):
+    if job.receipts and reading.episodes and not reading.messages and not is_own:
+        result.receipt = family_receipts(utf8(data), reading, result.source_id, place.path)
+        reading.rejects += (
+            () if reading.rejects else losses(result.receipt)
+        )  # a game that was refused has lost its messages, as is reported
+    elif job.receipts and (reading.messages or is_own):
         others = companions(reader, Path(found.path)) if getattr(reader, "READS_COMPANIONS", False) else ()
         for raw, path in ((data, place.path), *((other.read_bytes(), printable(str(other))) for other in others)):
             text = b""

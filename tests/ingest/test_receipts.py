@@ -6,8 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ingest.adapters import adapter
 from ingest.foreign.chat_lines import MappedChat
+from ingest.reading.adapter_types import Place, Reading
+from schemas.records import Utterance
 from tests.ingest.asked import Ingested, ingested, written
+from tests.ingest.asympuzl import asympuzl_logs
+from tests.ingest.craft import craft_logs
 
 _CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": json.dumps({"path": "a.txt"})}}
 _TALK: list[dict[str, Any]] = [
@@ -101,3 +108,42 @@ def test_what_is_logged_twice_and_stored_once_is_a_loss(tmp_path: Path) -> None:
         tmp_path / "b", written(tmp_path / "b" / "b.jsonl", *[{**row, "uuid": row["content"]} for row in (*rows[:1], *rows[:1])])
     )
     assert (again.refused, _receipt(again)["messages"]) == ([], (1, 1))
+
+
+class _Forgetful:
+    """The reader of a family that drops one message, and what else holds its words."""
+
+    PATH_PARTS = 0
+    VERSION = 1
+
+    def __init__(self, log_format: str) -> None:
+        self.FORMAT = log_format
+
+    def sniff(self, head: bytes) -> bool:
+        return adapter(self.FORMAT).sniff(head)
+
+    def read(self, data: bytes, place: Place) -> Reading:
+        found = adapter(self.FORMAT).read(data, place)
+        messages = [row for row in found.rows["utterances"] if isinstance(row, Utterance) and len(row.text.split()) > 2]
+        found.rows["utterances"].remove(messages[-1])
+        return found
+
+
+@pytest.mark.parametrize("family", ["craft", "asympuzl"])
+def test_a_message_that_the_reader_of_a_family_drops_is_a_loss(tmp_path: Path, family: str) -> None:
+    """No list has the keys that hold messages of a published log: they are those most of whose texts are stored as such."""
+    replies = [asympuzl_logs.answer(f"I am sure of place {place}") for place in range(4)]
+    logs = {
+        "craft": lambda: craft_logs.write(tmp_path / "a.json", craft_logs.published()),
+        "asympuzl": lambda: asympuzl_logs.write(tmp_path / "a.jsonl", asympuzl_logs.log_of(replies)),
+    }
+    whole = ingested(tmp_path, path := logs[family]())
+    assert [part.locator for part in whole.report.rejected] == []
+    first = _receipt(whole)
+    assert first["messages"][0]
+    assert first["messages"][0] == first["messages"][1]
+    (tmp_path / "again").mkdir()
+    found = ingested(tmp_path / "again", path, reader=_Forgetful(family))
+    assert [part.locator for part in found.report.rejected] == ["receipt"]
+    counted, stored = _receipt(found)["messages"]
+    assert (counted, stored) == (first["messages"][0], (first["messages"][1] or 0) - 1)
