@@ -16,6 +16,7 @@ NAMES: Final = (
     "engine",
     "engine_figures",
     "label_stop",
+    "methods",
     "null",
     "real",
     "statements",

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from analytics.comparison.compare import behind, compare
 from analytics.estimates.corrected import Judged, judged_units, rate_row
+from analytics.estimates.design import number_of
 from analytics.estimates.units import Asked
 from research.pages import put
 from schemas.store.store import Store
@@ -55,6 +56,9 @@ class Labelling(NamedTuple):
     """Whether labels come with a statement that they are a random sample, be it true or not."""
     decided_only: bool = False
     """Whether only units that the judge answered have labels."""
+    in_file: bool = False
+    """Whether labels come in a file that states their chance: of the first units that `labels template` draws, or with weights of those
+    that were chosen."""
 
 
 class Claimed(NamedTuple):
@@ -64,6 +68,8 @@ class Claimed(NamedTuple):
     false: float
     used: float
     false_use: float
+    warned: float
+    """With a warning that units are not those of a template."""
     bounds: float
     """Of the refusals; NaN where there is none."""
 
@@ -77,7 +83,8 @@ WORLDS: Final[dict[str, Labelling]] = {
     "labels where the judge says yes, a good judge": Labelling(weight_said=10.0, accuracy=0.98),
     "labels where the judge says yes, 1.3 to 1": Labelling(weight_said=1.3),
     "labels where the truth is yes, 3 to 1": Labelling(weight_yes=3.0),
-    "the same, accuracy .6: a false statement": Labelling(weight_yes=3.0, accuracy=0.6),
+    "the same, accuracy .6: a false statement": Labelling(weight_yes=3.0, accuracy=0.6, in_file=True),
+    "the file of a template, accuracy .6": Labelling(accuracy=0.6, in_file=True),
     "chosen where the truth is yes, accuracy .6": Labelling(weight_yes=3.0, accuracy=0.6, is_recorded=False),
     "chosen where the judge errs, 5 to 1": Labelling(weight_wrong=5.0, is_recorded=False),
     "labels on early turns, 4 to 1": Labelling(weight_early=4.0),
@@ -94,8 +101,9 @@ def claimed(world: Labelling, data_sets: int, seed: int = 2026) -> Claimed:
     false = np.array([row["rate"] is not None and not _holds(row, "rate_low", "rate_high", world.rate) for row in rows])
     used = np.array(["use the corrected one" in str(row["advice"]) for row in rows])
     bounds = [_holds(row, "least_possible", "most_possible", world.rate) for row in rows if row["least_possible"] is not None]
-    corrected, missed, advised, wrong = (float(share.mean()) for share in (given, false, used, used & false))
-    return Claimed(corrected, missed, advised, wrong, float(np.mean(bounds)) if bounds else np.nan)
+    warned = np.array(["cotrace labels template draws first" in str(row["advice"]) for row in rows])
+    corrected, missed, advised, wrong, doubted = (float(share.mean()) for share in (given, false, used, used & false, warned))
+    return Claimed(corrected, missed, advised, wrong, doubted, float(np.mean(bounds)) if bounds else np.nan)
 
 
 def _holds(row: dict[str, object], low: str, high: str, truth: float) -> bool:
@@ -121,9 +129,11 @@ def drawn(world: Labelling, random: np.random.Generator) -> Judged:
         * np.where(early, world.weight_early, 1.0)
     )
     weights = weights * (answered if world.decided_only else 1)
-    places = random.choice(truth.size, world.labels, replace=False, p=(weights / weights.sum()).ravel())
     labelled = np.zeros(truth.size, dtype=bool)
-    labelled[places] = True
+    if world.in_file and (weights == 1).all():
+        labelled[np.argsort([number_of(f"r/{unit}") for unit in range(truth.size)])[: world.labels]] = True
+    else:
+        labelled[random.choice(truth.size, world.labels, replace=False, p=(weights / weights.sum()).ravel())] = True
     game, turn = (index.ravel() for index in np.indices(shape))
     units = pl.DataFrame(
         {
@@ -132,6 +142,7 @@ def drawn(world: Labelling, random: np.random.Generator) -> Judged:
             "is_answered": answered.ravel(),
             "score": np.where(answered, said, 0).ravel().astype(float),
             "by_people": labelled,
+            "drawn": np.where(labelled & world.in_file, world.labels / truth.size, np.nan),
             "is_sample": labelled & world.is_recorded,
             "place": (turn + 1) / _TURNS,
         }
@@ -146,9 +157,10 @@ def _judged(units: pl.DataFrame) -> Judged:
         unit=pl.int_range(pl.len()),
         model=pl.lit("m"),
         reached=pl.lit(0.0),
+        drawn=pl.col("drawn").fill_nan(None),
         unsteady=pl.lit(0.0),
-        **{name: pl.lit(None, pl.Float64) for name in ("p_yes", "differ", "drawn")},
-        agent=pl.lit(None, pl.String),
+        **{name: pl.lit(None, pl.Float64) for name in ("p_yes", "differ", "long")},
+        **{name: pl.lit(None, pl.String) for name in ("agent", "task")},
     )
     (found,) = judged_units(Asked(rubric="r", question="q", judge="llm:j", reference="people", units=asked))
     return found
@@ -178,10 +190,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def lines() -> Iterator[str]:
     """Both tables, line by line."""
-    yield f"{'labels and answers':<48}{'corrected':>10}{'false':>8}{'used':>8}{'false use':>11}{'bounds':>8}"
+    yield f"{'labels and answers':<48}{'corrected':>10}{'false':>8}{'used':>8}{'false use':>11}{'warned':>8}{'bounds':>8}"
     for name, world in WORLDS.items():
         found = claimed(world, 400)
-        yield f"{name:<48}" + "".join(f"{value:>{width}.3f}" for value, width in zip(found, (10, 8, 8, 11, 8), strict=True))
+        yield f"{name:<48}" + "".join(f"{value:>{width}.3f}" for value, width in zip(found, (10, 8, 8, 11, 8, 8), strict=True))
     yield f"\n{'equal teams on shared tasks':<48}{'one is said to be behind':>25}"
     for teams, tasks, boards in ((6, 10, 1000), (20, 14, 200), (40, 16, 60)):
         yield f"{f'{teams} teams, {tasks} tasks, {boards} boards':<48}{headlines(teams, tasks, boards):>25.3f}"

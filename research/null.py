@@ -11,7 +11,8 @@ sentence of that report is false, by the p-value that it prints, corrected for t
 together, by `p_all`. An interval covers if it holds the true value. In `PLANTED` worlds something differs: the share of the stores in which
 the report shows anything is its power.
 
-Options: `--stores N` a world (default: what there is), `--world NAME` only this one, `--write` the tables into docs/dev/research.md.
+Options: `--stores N` a world (default: what there is), `--world NAME` only this one, `--only REPORT` further stores for
+this report alone, `--write` the tables into docs/dev/research.md.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from analytics.comparison.compare import behind
 from analytics.installation import ensure_installed
 from analytics.ledger import statements
 from analytics.reports import report
+from research import judged
 from research.pages import put
 from schemas.records import Action, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
@@ -46,6 +48,8 @@ _SURE: Final = 0.05
 CSV: Final = Path(__file__).with_suffix(".csv")
 AT_ONCE: Final = 10
 """Stores of a part: they lie in one file, since a query of ten takes hardly longer than of one."""
+ALONE: Final = 1000
+"""Number of the first part in which one report alone was asked for."""
 _REPORTS: Final = ("compare", "effects", "correlations", "mediation", "transitions", "survival")
 COUNTED: Final = (*_REPORTS, "headline", "ledger")
 
@@ -137,6 +141,13 @@ INTERVALS: Final[dict[str, Interval]] = {
     "success": Interval("leaderboard", "success_low", "success"),
 }
 
+JUDGED_INTERVALS: Final[dict[str, Interval]] = {
+    "rate": Interval("corrected-rates", "rate_low", 0.5),
+    "judged slope": Interval("judged-effects", "low", 0, {"predictor": "the turn"}),
+    "drift": Interval("drift", "low", 0),
+    "self-preference": Interval("self-preference", "preference_low", 0),
+}
+
 
 def _scores(world: World, level: Floats, random: np.random.Generator) -> Floats:
     """One game on each task of these levels."""
@@ -221,17 +232,17 @@ def _draw_game(rows: Rows, game: _Game, world: World, random: np.random.Generato
         rows["utterances"].append(Utterance(name, turn, 1, "Director", "public", ["Director"], message, None, superseded=False))
 
 
-def asked(store: Store) -> dict[str, pl.DataFrame]:
+def asked(store: Store, names: Sequence[str] = (*_REPORTS, "survival-curves", "leaderboard")) -> dict[str, pl.DataFrame]:
     """The reports that make statements about such stores, and those with other intervals."""
     with store.reading():
-        return {name: report(store, name) for name in (*_REPORTS, "survival-curves", "leaderboard")}
+        return {name: report(store, name) for name in names}
 
 
 def false_in(tables: Mapping[str, pl.DataFrame]) -> dict[str, bool]:
     """Report, `headline` or `ledger` -> whether something differs by the reports of one store."""
     rows = [row for row in statements(tables) if row["p"] is not None]
     false = {name: any(row["p_family"] < _SURE for row in rows if row["report"] == name) for name in _REPORTS}
-    front = behind(tables["compare"].filter("paired").iter_rows(named=True))
+    front = behind(tables["compare"].filter("paired").iter_rows(named=True)) if "compare" in tables else None
     return false | {"headline": front is not None, "ledger": any(row["shown"] for row in rows)}
 
 
@@ -245,18 +256,36 @@ def held_by(kind: Interval, rows: pl.DataFrame, true: Mapping[str, Floats]) -> t
     return int(((low <= truth + 1e-9) & (truth <= high + 1e-9)).sum()), len(rows), reported  # type: ignore[return-value]
 
 
-def part(name: str, number: int, store: Store) -> Iterator[tuple[str, int, str, int, int, float | None]]:
-    """Rows of the CSV file: world, part, what is counted, of how many, how many."""
+def _judged_part(name: str, number: int, store: Store) -> Iterator[tuple[str, int, str, int, int, float | None]]:
+    world, counts = judged.WORLDS[name], {counted: [0, 0] for counted in (*judged.CLAIMED, *map("interval: {}".format, JUDGED_INTERVALS))}
+    for place in range(AT_ONCE):
+        judged.fill(store, world, np.random.default_rng([2026, zlib.crc32(name.encode()), number, place]))
+        ensure_installed(store)
+        tables = asked(store, tuple(judged.CLAIMED))
+        found = {counted: (1, int(is_false(tables[counted], world))) for counted, is_false in judged.CLAIMED.items()}
+        found |= {f"interval: {counted}": held_by(kind, tables[kind.report], {})[1::-1] for counted, kind in JUDGED_INTERVALS.items()}
+        for counted, (n, hits) in found.items():
+            counts[counted][0] += n
+            counts[counted][1] += hits
+    yield from ((name, number, counted, n, hits, None) for counted, (n, hits) in counts.items())
+
+
+def part(name: str, number: int, store: Store, only: str | None = None) -> Iterator[tuple[str, int, str, int, int, float | None]]:
+    """Rows of the CSV file: world, part, what is counted, of how many, how many; `only`: of this report alone."""
+    if name in judged.WORLDS:
+        yield from _judged_part(name, number, store)
+        return
     world = WORLDS[name] if name in WORLDS else PLANTED[name][1]
     fill(store, world, np.random.default_rng([2026, zlib.crc32(name.encode()), number]), AT_ONCE)
-    tables = asked(store)
+    tables = asked(store, [only]) if only else asked(store)
     boards = [
         false_in({key: rows.filter(pl.col("benchmark") == f"board{board}") for key, rows in tables.items()}) for board in range(AT_ONCE)
     ]
-    for counted in COUNTED if name in WORLDS else PLANTED[name][:1]:
+    for counted in (only,) if only else COUNTED if name in WORLDS else PLANTED[name][:1]:
         yield name, number, counted, AT_ONCE, sum(board[counted] for board in boards), None
     true = truths(world) if name in WORLDS else {}
-    for counted, kind in INTERVALS.items() if name in WORLDS else ():
+    kinds = {counted: kind for counted, kind in INTERVALS.items() if kind.report in tables and name in WORLDS}
+    for counted, kind in kinds.items():
         held, n, reported = held_by(kind, tables[kind.report], true)
         yield name, number, f"interval: {counted}", n, held, reported
 
@@ -270,16 +299,17 @@ def found() -> pl.DataFrame:
     return pl.read_csv(CSV, schema_overrides={"reported": pl.Float64})
 
 
-def extend(stores: int, worlds: Sequence[str]) -> None:
-    """Draw what is missing, and append each part."""
+def extend(stores: int, worlds: Sequence[str], only: str | None = None) -> None:
+    """Draw what is missing, and append each part; of one report alone, parts with numbers of their own."""
     there = found()
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "null.duckdb")
         store.create()
-        for number in range(-(-stores // AT_ONCE)):
+        first = ALONE if only else 0
+        for number in range(first, first - (-stores // AT_ONCE)):
             for name in worlds:
                 if there.filter(world=name, part=number).is_empty():
-                    rows = list(part(name, number, store))
+                    rows = list(part(name, number, store, only))
                     with CSV.open("a", newline="") as file:
                         writer = csv.writer(file, lineterminator="\n")
                         if file.tell() == 0:
@@ -293,6 +323,8 @@ def lines() -> Iterator[str]:
     cells = {(world, counted): (n, hits, reported) for world, counted, n, hits, reported in rows.iter_rows()}
     if worlds := [name for name in WORLDS if (name, "ledger") in cells]:
         yield from _of_worlds(worlds, cells)
+    if worlds := [name for name in judged.WORLDS if (name, "drift") in cells]:
+        yield from _of_judges(worlds, cells)
     yield f"\n{'power':<46}{'report':>14}{'stores':>8}{'shown':>8}"
     for name, (of, _) in PLANTED.items():
         if (name, of) in cells:
@@ -320,6 +352,17 @@ def _of_worlds(worlds: Sequence[str], cells: Mapping[tuple[str, str], tuple[int,
         yield f"{kind:<14}" + "".join(f"{_share(*cells.get((world, f'interval: {kind}'), (0, 0, None))):>24}" for world in worlds)
 
 
+def _of_judges(worlds: Sequence[str], cells: Mapping[tuple[str, str], tuple[int, int, float | None]]) -> Iterator[str]:
+    yield "\nshare of stores in which a report about judges says what is false; coverage of its intervals"
+    yield f"{'':<18}" + "".join(f"{name:>26}" for name in worlds)
+    for counted in judged.CLAIMED:
+        yield f"{counted:<18}" + "".join(
+            f"{f'{cells[world, counted][1] / cells[world, counted][0]:.3f} of {cells[world, counted][0]} ':>26}" for world in worlds
+        )
+    for kind in JUDGED_INTERVALS:
+        yield f"{kind:<18}" + "".join(f"{_share(*cells[world, f'interval: {kind}']):>26}" for world in worlds)
+
+
 def _share(n: int, held: int, reported: float | None) -> str:
     if not n:
         return "-"
@@ -333,8 +376,9 @@ def main(arguments: Sequence[str]) -> int:
     """Draw what is asked for, and print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--stores", type=int, default=0)
-    parser.add_argument("--world", action="append", choices=(*WORLDS, *PLANTED))
+    parser.add_argument("--world", action="append", choices=(*WORLDS, *judged.WORLDS, *PLANTED))
+    parser.add_argument("--only", choices=_REPORTS)
     chosen, left = parser.parse_known_args(arguments)
     if "--help" not in left:
-        extend(chosen.stores, chosen.world or (*WORLDS, *PLANTED))
+        extend(chosen.stores, chosen.world or (*WORLDS, *judged.WORLDS, *PLANTED), chosen.only)
     return put("null", lines(), left)

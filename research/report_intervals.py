@@ -25,7 +25,7 @@ from analytics.statistics.intervals import LEVEL, ratio_interval, t_interval, wi
 from analytics.statistics.regressions import clustered_regression, correlation, dummies, mean_by, mixed_coefficient, without
 from analytics.statistics.shifts import Cells, confidence_sequence, group_shift, paired_shift
 from research.label_plans import labels_drawn
-from research.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
+from research.scenes import TURNS, Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
 
 Floats = NDArray[np.float64]
 Pair = tuple[float | None, float | None]
@@ -149,6 +149,25 @@ def _free_truth(rate: float, icc: float) -> float:
     strength = (1 - icc) / icc
     drawn = np.random.default_rng(1).beta(rate * strength, (1 - rate) * strength, 200_000)
     return float(((1 - drawn / 4) ** _TURN).mean())
+
+
+def _in_spirals(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """What turns in spirals lose beyond other turns of their games, where it is nothing: bad games lose more, and have longer spirals."""
+    beyond, inside, drawn = np.zeros((3, scene.games))
+    for game, (level, size) in enumerate(zip(levels_of(scene, 1, random)[0], sizes_of(scene, TURNS).astype(int), strict=True)):
+        lost = random.binomial(1, level, size) * random.exponential(1.0, size)
+        inside[game] = length = random.binomial(size, level)
+        first = random.integers(size - length + 1)
+        beyond[game] = lost[first : first + length].sum() - length * lost.mean()
+        drawn[game] = lost.var() * length * (size - length) / max(size - 1, 1)
+    games = int((inside > 0).sum())
+    freedom = inside.sum() ** 2 / max((inside**2).sum(), 1e-12) - 1
+    if games < 2 or freedom < 1:
+        return None
+    more = beyond.sum() / inside.sum()
+    between = np.sqrt(games / (games - 1) * ((beyond - more * inside) ** 2).sum())
+    half = float(max(stats.t.ppf(0.975, freedom) * between, stats.norm.ppf(0.975) * np.sqrt(drawn.sum())) / inside.sum())
+    return (more - half, more + half) if half else None
 
 
 def _hazard(scene: Scene, random: np.random.Generator) -> Pair | None:
@@ -344,6 +363,7 @@ SLOW: Final[dict[str, Method]] = {
     "shares of games": Method(
         "attribution-accuracy, asympuzl, leaderboard with one game a task: Wilson", _each(_of_games), scenes=few_scenes()
     ),
+    "losses in spirals": Method("cost-in-spirals", _each(_in_spirals), scenes=few_scenes()),
     "what games lose": Method("lost, in units without a bound, such as turns", _each(_losses), fraction=0.2, scenes=few_scenes()),
     "scores without bounds": Method("leaderboard, continuations: Student's t", _each(_without_bounds), scenes=few_scenes()),
     "skill": Method("calibration: ratios of sums", _each(_ratio), fraction=0.2, scenes=few_scenes()),

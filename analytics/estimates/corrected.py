@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from analytics.estimates.design import share_in_order
 from analytics.estimates.rates import (
     Balance,
     Corrected,
@@ -49,6 +50,8 @@ _USELESS: Final = 0.15
 """Half-width above which an interval is of little use."""
 _FEWEST_TWICE, _FEWEST_GAMES_TWICE = 20, 5
 """Units with two labels, and their games, below which nothing follows from how often labels differ."""
+_IN_ORDER: Final = 0.8
+"""Share of the units that are drawn first below which labels are not taken for the rows of a template."""
 _NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
 
 
@@ -79,6 +82,8 @@ class Doubt(NamedTuple):
     """Of this group's units."""
     is_general: bool
     """Whether the labels of some group are no random sample of its units, or those of all together cannot be tested."""
+    in_order: float | None
+    """`share_in_order` of all groups."""
 
 
 def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[Judged]:
@@ -99,6 +104,7 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
     labelled = [balance for known, _, balance, _ in found.values() if (known["weight"] > 0).any()]
     whole = balance_of(everything)
     is_general = any(balance.trait for balance in labelled) or (bool(labelled) and (whole.is_untested or whole.is_unrecorded))
+    in_order = share_in_order(asked)
     for model, (known, is_unknown, balance, abstained) in found.items():
         yield Judged(
             asked=asked,
@@ -108,7 +114,7 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
             is_unknown=is_unknown,
             own=by_game(known),
             errors=errors,
-            doubt=Doubt(balance, is_general),
+            doubt=Doubt(balance, is_general, in_order),
         )
 
 
@@ -260,7 +266,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
     if is_refused:
         return row | {"advice": _refusal(row, judged, is_untested=is_untested)}
-    return row | {"advice": _rate_advice(row) + _rare(row, own) + _few_games_with_errors(row, errors)}
+    return row | {"advice": _rate_advice(row, judged.doubt.in_order) + _rare(row, own) + _few_games_with_errors(row, errors)}
 
 
 def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str, float | None]:
@@ -346,16 +352,19 @@ def _about(row: dict[str, Any]) -> str:
     return f"{row['question']}, {row['model'] or 'games outside the store'}"
 
 
-def _rate_advice(row: dict[str, Any]) -> str:
+def _rate_advice(row: dict[str, Any], in_order: float | None) -> str:
     text = f"{_about(row)}: {row['judge']} reports {row['judge_rate']:.2f}"
     if row["rate"] is None:
         if row["rogan_gladen"] is None:
             return f"{text}; too few labels to correct it: cotrace report labels-needed"
         return f"{text}; corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
-    return f"{text}, corrected {_interval(row, 'rate')}{_what_to_use(row)}"
+    return f"{text}, corrected {_interval(row, 'rate')}{_what_to_use(row, in_order)}"
 
 
-def _what_to_use(row: dict[str, Any]) -> str:
+def _what_to_use(row: dict[str, Any], in_order: float | None) -> str:
+    if in_order is not None and in_order < _IN_ORDER:
+        drawn = f"of the units that cotrace labels template draws first only {share(in_order)} have a label"
+        return f"; by the labels their units were drawn, but {drawn}: if units were chosen or skipped, this misleads, and no test shows it"
     if (row["rate_high"] - row["rate_low"]) / 2 > _USELESS:
         more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
         return f": too wide for a conclusion, {more}"

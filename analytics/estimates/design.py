@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analytics.estimates.units import asked_units
+from analytics.estimates.units import Asked, asked_units
 from analytics.statistics.intervals import Floats
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
@@ -18,6 +18,7 @@ DESIGNS: Final = ("random", "active", "stratified")
 
 _UNIFORM: Final = 0.5
 """Share of the chances that is the same for all units, so that no unit that judges are wrongly sure of weighs too much."""
+_FEWEST, _MOST = 20, 0.95
 _PRIOR: Final = 0.5
 """Yes and no that are added to a unit's answers: one answer does not make sure."""
 
@@ -59,7 +60,7 @@ def drawn_units(store: Store, rubric: str, budget: int, design: str) -> dict[str
             stratum=pl.concat_str("model", "predicted", ignore_nulls=True).str.join("/"),
         )
     )
-    numbers = np.array([_number(f"{rubric}/{unit}") for unit in units["unit"]])
+    numbers = np.array([number_of(f"{rubric}/{unit}") for unit in units["unit"]])
     n = min(budget, len(units))
     if design == "stratified":
         chances = _equal_numbers(units["stratum"].to_numpy(), n)
@@ -70,7 +71,25 @@ def drawn_units(store: Store, rubric: str, budget: int, design: str) -> dict[str
     return {units["unit"][int(place)]: float(chances[place]) for place in order}
 
 
-def _number(name: str) -> float:
+def share_in_order(asked: Asked) -> float | None:
+    """Share with a label of the units that `labels template` draws first, up to where 95 % of those with a label are; None below 20 labels.
+
+    Near 1 if labels are of its file, whose order is known by the units' names; lower if rows were skipped, or units drawn or chosen
+    otherwise. Where chances differ, those of units without a label are not recorded; then what chances and numbers of the others imply.
+    """
+    units = asked.units.filter(pl.col("drawn").is_not_null() | pl.col("label").is_null())
+    numbers = np.array([number_of(f"{asked.rubric}/{unit}") for unit in units["unit"]])
+    has_label = units["label"].is_not_null().to_numpy()
+    if has_label.sum() < _FEWEST:
+        return None
+    chances = units["drawn"].to_numpy()[has_label]
+    if len(np.unique(chances)) > 1:
+        return float(min(_MOST / np.quantile(numbers[has_label] / chances, _MOST), 1.0))
+    first = numbers <= np.quantile(numbers[has_label], _MOST)
+    return float(has_label[first].mean())
+
+
+def number_of(name: str) -> float:
     """Between 0 and 1, always the same of a name."""
     return (int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) + 0.5) / 2**64
 

@@ -389,8 +389,8 @@ so leave the corrected rate where it should be, since it allows for the judge's 
 _NOTHING: Final = 1e-9
 _FEWEST_ALIKE: Final = 4
 """Games with units of both sides below which games that are all alike say nothing."""
-_MOST_AGENTS: Final = 8
-"""Agents that are looked at one by one: those with most units."""
+_MOST_NAMES: Final = 8
+"""Agents, and tasks, that are looked at one by one: those with most units."""
 
 
 class Side(NamedTuple):
@@ -464,10 +464,12 @@ def _is_alike(labelled: Side, others: Side) -> bool:
 def _traits(units: pl.DataFrame) -> Iterator[tuple[str, tuple[Side, Side]]]:
     yield "the judge's answer", _sides(units.filter("is_answered"), pl.col("score"))
     yield "the turn", _sides(units, pl.col("place"))
+    yield "the length of the message", _sides(units, pl.col("long"))
     yield "the score of the game", _sides(units, pl.col("reached"))
-    agents = units.drop_nulls("agent").group_by("agent").len().sort("len", "agent", descending=[True, False])["agent"]
-    for agent in agents.head(_MOST_AGENTS) if len(agents) > 1 else []:
-        yield f"the agent {agent}", _sides(units, (pl.col("agent") == agent).fill_null(value=False))
+    for kind in ("agent", "task"):
+        names = units.drop_nulls(kind).group_by(kind).len().sort("len", kind, descending=[True, False])[kind]
+        for name in names.head(_MOST_NAMES) if len(names) > 1 else []:
+            yield f"the {kind} {name}", _sides(units, (pl.col(kind) == name).fill_null(value=False))
     yield "abstention", _sides(units, ~pl.col("is_answered"))
 
 

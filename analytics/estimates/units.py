@@ -44,6 +44,7 @@ of_people AS (
 )
 
 SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task, role, label, labels, differ, drawn, is_sample,
+    CASE WHEN spoken.length IS NOT NULL THEN percent_rank() OVER (ORDER BY spoken.length) END AS long,
     turn / max(turn) OVER () AS place,
     (games.score - min(games.score) OVER of_benchmark)
         / nullif(max(games.score) OVER of_benchmark - min(games.score) OVER of_benchmark, 0) AS reached
@@ -51,6 +52,9 @@ FROM asked
 LEFT JOIN of_people USING (rubric, question, unit)
 LEFT JOIN episodes USING (episode_id)
 LEFT JOIN games USING (episode_id)
+LEFT JOIN (
+    SELECT episode_id, turn, agent, sum(length(text)) AS length FROM utterances SEMI JOIN asked USING (episode_id) GROUP BY ALL
+) AS spoken USING (episode_id, turn, agent)
 WHERE asked.score IS NOT NULL OR NOT is_answered
 WINDOW of_benchmark AS (PARTITION BY games.benchmark)
 ORDER BY rubric, question, judge, model NULLS LAST, game, unit
@@ -85,7 +89,7 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
     without one; labels: how many; differ: share of pairs of labels that differ (of numbers, their mean squared difference), null below two;
     drawn: chance with which the unit was drawn to be labelled, null if that was not recorded; is_sample: whether it is known that it was
     drawn, by a recorded chance or in the random order of the page Labelling; place: turn over the last turn of all;
-    reached: the game's score, 0 to 1 over the games of its benchmark.
+    reached: the game's score, 0 to 1 over the games of its benchmark; long: rank of the length of what the agent said on the turn, 0 to 1.
 
     Labels drawn because raters disagree are left out. Where some labels have a recorded chance, only these count, else where some are in
     random order, these: of the others it is not known how they relate to them.

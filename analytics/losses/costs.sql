@@ -124,30 +124,62 @@ select *, case when not bool_or(kind = 'none') over so_far then sum(cost) over s
 from turn_costs
 window so_far as (partition by episode_id order by turn);
 
--- cost_in_spirals: what a turn inside a correction spiral loses, against a turn outside, within the same team.
+-- cost_in_spirals: what a turn inside a correction spiral loses, against a turn outside, within the same team and within the same games.
+-- Games that go badly have many turns in spirals and lose much on each turn, inside or outside. So turns inside are compared with what they
+-- would lose if the turns of each game came in any order: exact for games of any length. The interval is Student's t between games, or
+-- that of drawing as many turns from each game (Cochran 1977, Sampling Techniques, 2.6), if that is wider: losses are rare and skewed.
 -- One row is a team under one condition with games that have values.
 -- Report: cost-in-spirals, ordered by benchmark, team_name, condition
 create or replace view cost_in_spirals as
 with inside as (
     select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
     from correction_spirals
+),
+
+games as (
+    select
+        benchmark, model, team_name, condition, unit,
+        count(inside.turn) as turns_inside,
+        count(*) as turns,
+        coalesce(sum(greatest(cost, 0)) filter (inside.turn is not null), 0) as lost_inside,
+        sum(greatest(cost, 0)) as lost,
+        var_pop(greatest(cost, 0)) as variance
+    from turn_costs
+    left join inside using (episode_id, turn)
+    where isfinite(cost)
+    group by benchmark, model, team_name, condition, unit, episode_id
+),
+
+teams as (
+    select
+        benchmark, model, team_name, condition, unit,
+        sum(turns_inside) as turns_inside,
+        sum(turns) - sum(turns_inside) as turns_outside,
+        sum(lost_inside) as lost_inside,
+        sum(lost) as lost,
+        sum(turns_inside * lost / turns) as expected,
+        t_critical(sum(turns_inside) ** 2 / nullif(sum(turns_inside ** 2), 0) - 1) as t,
+        nullif(greatest(
+            t * cluster_sem(lost_inside - turns_inside * lost / turns, turns_inside),
+            1.959964 * sqrt(sum(variance * turns_inside * (turns - turns_inside) / greatest(turns - 1, 1))) / nullif(sum(turns_inside), 0)
+        ), 0) as half
+    from games
+    group by all
 )
 
 select
     benchmark, model, team_name, condition,
-    count(inside.turn) as turns_inside,
-    count(*) - count(inside.turn) as turns_outside,
-    avg(greatest(cost, 0)) filter (inside.turn is not null) as cost_inside,
-    avg(greatest(cost, 0)) filter (inside.turn is null) as cost_outside,
-    case
-        when sum(greatest(cost, 0)) > 0
-            then coalesce(sum(greatest(cost, 0)) filter (inside.turn is not null), 0) / sum(greatest(cost, 0))
-    end as share_inside,
+    turns_inside::bigint as turns_inside,
+    turns_outside::bigint as turns_outside,
+    lost_inside / nullif(turns_inside, 0) as cost_inside,
+    (lost - lost_inside) / nullif(turns_outside, 0) as cost_outside,
+    expected / nullif(turns_inside, 0) as cost_expected,
+    (lost_inside - expected) / nullif(turns_inside, 0) as more,
+    case when t is not null then more - half end as more_low,
+    case when t is not null then more + half end as more_high,
+    case when lost > 0 then lost_inside / lost end as share_inside,
     unit
-from turn_costs
-left join inside using (episode_id, turn)
-where isfinite(cost)
-group by benchmark, model, team_name, condition, unit;
+from teams;
 
 -- costly_turns: the turns that lost something, and what share of their game's losses.
 -- One row is a turn that cost more than 0.

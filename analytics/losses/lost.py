@@ -269,7 +269,7 @@ def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
 
 
 def _in_spirals(found: _Row) -> str:
-    """What turns inside lost against those outside; a side without turns lost neither something nor nothing."""
+    """What turns inside lost against any turns of the same games; a side without turns lost neither something nor nothing."""
     unit = found["unit"]
     inside, outside = (
         None if found[side] is None else of_unit(amount(found[side], unit), unit) for side in ("cost_inside", "cost_outside")
@@ -279,7 +279,11 @@ def _in_spirals(found: _Row) -> str:
     share = f"spirals carry {100 * found['share_inside']:.0f} % of the loss"
     if outside is None:
         return f"every turn was inside a correction spiral, and lost {inside}; {share}"
-    return f"a turn inside a correction spiral lost {inside}, one outside {outside}; {share}"
+    expected = of_unit(amount(found["cost_expected"], unit), unit)
+    shown = "more" if (found["more_low"] or 0) > 0 else "less" if (found["more_high"] or 0) < 0 else "not shown to be more"
+    return (
+        f"a turn inside a correction spiral lost {inside}, one of the same games in any order {expected}: {shown} in these games; {share}"
+    )
 
 
 # -- games ---------------------------------------------------------------------------------------------------

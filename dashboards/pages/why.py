@@ -135,7 +135,7 @@ _CATEGORIES: Final = """
     WHERE {filters} AND benchmark = $benchmark AND share IS NOT NULL ORDER BY share DESC, team_name, condition, taxonomy, category
     """
 _SPIRALS: Final = """
-    SELECT team_name, condition, turns_inside, turns_outside, cost_inside, cost_outside, share_inside FROM cost_in_spirals
+    SELECT team_name, condition, turns_inside, turns_outside, cost_inside, cost_expected, share_inside FROM cost_in_spirals
     WHERE {filters} AND benchmark = $benchmark AND share_inside IS NOT NULL ORDER BY share_inside DESC, team_name, condition
     """
 
@@ -486,7 +486,7 @@ def _spirals(_: Reader, benchmark: str) -> TableRows:
         "turns_inside": GridColumn(heading="Turns inside", kind="count"),
         "turns_outside": GridColumn(heading="Turns outside", kind="count"),
         "cost_inside": GridColumn(heading="Lost a turn inside", kind="cost"),
-        "cost_outside": GridColumn(heading="Lost a turn outside", kind="cost"),
+        "cost_expected": GridColumn(heading="In any order of the same games' turns", kind="cost"),
         "share_inside": GridColumn(heading="Share of the loss inside", kind="share"),
     }
     return TableRows(columns=columns, sql=_SPIRALS, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -114,21 +115,40 @@ def test_an_interval_of_losses_without_a_bound() -> None:
 
 
 def test_turns_in_spirals_counted_turn_by_turn(store: Store) -> None:
-    """The first and the last turn of a spiral are inside, and a turn of two spirals counts once."""
+    """The first and the last turn of a spiral are inside, a turn of two spirals counts once; and by game, what any order would give."""
     spirals = query(store, "SELECT episode_id, start_turn, end_turn FROM correction_spirals").rows()
     inside = {(game, turn) for game, start, end in spirals for turn in range(start, end + 1)}
-    costs: dict[str, dict[bool, list[float]]] = {}
+    costs: dict[str, dict[str, list[tuple[bool, float]]]] = {}
     for model, game, turn, cost in query(store, "SELECT model, episode_id, turn, greatest(cost, 0) FROM turn_costs").rows():
-        costs.setdefault(model, {True: [], False: []})[(game, turn) in inside].append(cost)
-    assert any(found[True] for found in costs.values())
+        costs.setdefault(model, {}).setdefault(game, []).append(((game, turn) in inside, cost))
     rows = query(store, "SELECT * FROM cost_in_spirals").rows(named=True)
     assert {row["model"] for row in rows} == costs.keys()
+    assert any(row["turns_inside"] for row in rows)
     for row in rows:
-        within, outside = costs[row["model"]][True], costs[row["model"]][False]
+        turns = [one for game in costs[row["model"]].values() for one in game]
+        within, outside = ([cost for is_inside, cost in turns if is_inside == side] for side in (True, False))
         assert (row["turns_inside"], row["turns_outside"]) == (len(within), len(outside))
         assert row["cost_inside"] == (pytest.approx(sum(within) / len(within)) if within else None)
         assert row["cost_outside"] == (pytest.approx(sum(outside) / len(outside)) if outside else None)
         assert row["share_inside"] == pytest.approx(sum(within) / (sum(within) + sum(outside)))
+        if within:
+            of_games = [np.array(game, dtype=float).T for game in costs[row["model"]].values()]
+            expected = sum(is_inside.sum() * cost.mean() for is_inside, cost in of_games) / len(within)
+            assert row["cost_expected"] == pytest.approx(expected)
+            assert row["more"] == pytest.approx(row["cost_inside"] - expected)
+            assert row["more_low"] is None or row["more_low"] < row["more"] < row["more_high"]
+
+
+def test_bad_games_with_long_spirals_are_no_loss_by_spirals(store: Store, tmp_path: Path) -> None:
+    """All turns of a game lose the same, bad games more and with more turns inside: inside was said to lose more than outside."""
+    lost = "UPDATE turn_values SET cost = (SELECT count(*) FROM turns_in WHERE turns_in.episode_id = turn_values.episode_id) / 100.0"
+    many = "CREATE TEMP VIEW turns_in AS SELECT episode_id, unnest(range(start_turn, end_turn + 1)) FROM correction_spirals"
+    other = changed(store, tmp_path, f"{many}; {lost}")
+    found = query(other, "SELECT * FROM cost_in_spirals WHERE cost_inside > cost_outside * 1.01").rows(named=True)
+    assert found
+    assert [row["more"] for row in found] == pytest.approx([0.0] * len(found), abs=1e-12)
+    told = {row["name"]: row["sentence"] for row in lost_report(other).filter(what="spirals").iter_rows(named=True)}
+    assert all("not shown to be more in these games" in told[row["team_name"]] for row in found if row["team_name"] in told)
 
 
 def test_categories_counted_turn_by_turn(store: Store) -> None:
