@@ -49,15 +49,15 @@ def fill(store: Store, world: Judging, random: np.random.Generator) -> None:
         model = _JUDGE.removeprefix("llm:")
         run = JudgeRun(f"j{job}", _RUBRIC, "h", None, _JUDGE, model, Json("{}"), at, at, _GAMES * _TURNS, 1, 1, 1, 0.0, "finished")
         rows["judge_runs"].append(run)
-    for model in range(2):
-        rows["runs"].append(Run(f"m{model}", "board", "c", Json("{}"), _STARTED))
+    for number in range(2):
+        rows["runs"].append(Run(f"m{number}", "board", "c", Json("{}"), _STARTED))
     labelled = random.permutation(_GAMES * _TURNS) < _GAMES * _TURNS / 2
     for game in range(_GAMES):
-        name, model = f"g{game}", f"m{game % 2}"
+        name, author = f"g{game}", f"m{game % 2}"
         score = float(random.beta(3, 3))
-        rows["agents"].append(Agent(name, "A", "Director", model, None, None, None, None))
+        rows["agents"].append(Agent(name, "A", "Director", author, None, None, None, None))
         rows["episodes"].append(
-            Episode(name, model, "drawn", "board", f"t{game // 2}", None, model, Json(f'{{"A": "{model}"}}'), 1, 20, _TURNS, score > 0.5,
+            Episode(name, author, "drawn", "board", f"t{game // 2}", None, author, Json(f'{{"A": "{author}"}}'), 1, 20, _TURNS, score > 0.5,
                     score, None, None, None, Json("{}"), f"{name}.json", _STARTED)
         )  # fmt: skip
         level = random.beta(2, 2, len(_QUESTIONS))
@@ -84,7 +84,7 @@ def fill(store: Store, world: Judging, random: np.random.Generator) -> None:
         batches.insert(connection, batches.to_arrow(rows))
 
 
-def _said(truth: bool, right: bool) -> tuple[str, float]:  # noqa: FBT001 - both are what they are
+def _given(truth: bool, right: bool) -> tuple[str, float]:  # noqa: FBT001 - both are what they are
     return ("yes", 1.0) if truth == right else ("no", 0.0)
 
 
@@ -95,7 +95,7 @@ def _verdicts(about: tuple[str, int, str], truth: bool, right: float, random: np
     found = []
     for job in range(2):
         for repeat in (1, 2):
-            answer, score = _said(truth, bool(errs == (random.random() < 0.1)))
+            answer, score = _given(truth, bool(errs == (random.random() < 0.1)))
             found.append(
                 Verdict(f"j{job}", _RUBRIC, "h", None, question, f"{game}/{turn}/A", "u", game, turn, "A", _JUDGE, repeat, answer, score,
                         None, "answered")
@@ -105,10 +105,10 @@ def _verdicts(about: tuple[str, int, str], truth: bool, right: float, random: np
 
 def _labels(about: tuple[str, int, str], truth: bool, right: float, random: np.random.Generator) -> list[Label]:  # noqa: FBT001
     game, turn, question = about
-    said = [_said(truth, bool(random.random() < right)) for _ in range(_PEOPLE)]
+    given = [_given(truth, bool(random.random() < right)) for _ in range(_PEOPLE)]
     return [
         Label("people", f"p{person}", _RUBRIC, question, f"{game}/{turn}/A", game, turn, "A", answer, score, sampling_probability=0.5)
-        for person, (answer, score) in enumerate(said)
+        for person, (answer, score) in enumerate(given)
     ]
 
 
@@ -140,4 +140,4 @@ CLAIMED: Final[Mapping[str, Callable[[pl.DataFrame, Judging], bool]]] = {
         (rows["advice"].str.contains("use the corrected one", literal=True) & ((rows["rate_low"] > 0.5) | (rows["rate_high"] < 0.5))).any()
     ),
 }
-"""Report about judges -> whether it says in such a store what is false."""
+"""Report about judges -> whether it states in such a store what is false."""

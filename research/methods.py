@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analytics.estimates.rates import Labelled, judge_weight, possible_truth, prediction_powered
+from analytics.estimates.rates import Labelled, Units, judge_weight, possible_truth, prediction_powered
 from analytics.statistics.intervals import mean_interval, share_interval
 from research.pages import put
 from research.simulation import Floats, Judged, judged_games
@@ -32,7 +32,9 @@ def cross_fitting(labels: int, games: int, random: np.random.Generator) -> tuple
     data = judged_games(world, _SETS, random)
     found = prediction_powered(data.units, data.labelled).rate
     halves = [np.arange(games) % 2 == side for side in (0, 1)]
-    weights = [judge_weight(*(type(part)(*(one[:, half] for one in part)) for part in (data.units, data.labelled))) for half in halves]
+    weights = [
+        judge_weight(Units(*(one[:, half] for one in data.units)), Labelled(*(one[:, half] for one in data.labelled))) for half in halves
+    ]
     judged = data.units.scores.sum(axis=1) / data.units.sizes.sum(axis=1)
     parts = [_half(data.labelled, half, other, judged) for half, other in zip(halves, weights[::-1], strict=True)]
     share = data.labelled.sizes[:, halves[0]].sum(axis=1) / labels
@@ -56,9 +58,7 @@ def weighted(answers_yes: float, answers_no: float, answers_late: float, random:
         truth = random.random((_GAMES, _TURNS)) < _RATE * course
         chance = np.where(truth, answers_yes, answers_no) * np.where(third == 2, answers_late, 1.0)
         answered = random.random(truth.shape) < chance
-        labelled = np.zeros(truth.size, dtype=bool)
-        labelled[random.choice(np.flatnonzero(answered), _LABELS, replace=False)] = True
-        labelled = labelled.reshape(truth.shape)
+        labelled = np.isin(np.arange(truth.size), random.choice(np.flatnonzero(answered), _LABELS, replace=False)).reshape(truth.shape)
         share = np.array([answered[:, third == one].mean() for one in range(3)])[third]
         for place, weights in enumerate((labelled * 1.0, labelled / share * share.mean())):
             ends = mean_interval((weights * truth).sum(axis=1), weights.sum(axis=1))

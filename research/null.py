@@ -353,7 +353,7 @@ def _of_worlds(worlds: Sequence[str], cells: Mapping[tuple[str, str], tuple[int,
 
 
 def _of_judges(worlds: Sequence[str], cells: Mapping[tuple[str, str], tuple[int, int, float | None]]) -> Iterator[str]:
-    yield "\nshare of stores in which a report about judges says what is false; coverage of its intervals"
+    yield "\nshare of stores in which a report about judges states what is false; coverage of its intervals"
     yield f"{'':<18}" + "".join(f"{name:>26}" for name in worlds)
     for counted in judged.CLAIMED:
         yield f"{counted:<18}" + "".join(

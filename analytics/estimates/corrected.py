@@ -362,9 +362,10 @@ def _rate_advice(row: dict[str, Any], in_order: float | None) -> str:
 
 
 def _what_to_use(row: dict[str, Any], in_order: float | None) -> str:
+    drawn = ""
     if in_order is not None and in_order < _IN_ORDER:
         drawn = f"of the units that cotrace labels template draws first only {share(in_order)} have a label"
-        return f"; by the labels their units were drawn, but {drawn}: if units were chosen or skipped, this misleads, and no test shows it"
+        drawn = f"; by the labels their units were drawn, but {drawn}: if units were chosen or skipped, this misleads, and no test shows it"
     if (row["rate_high"] - row["rate_low"]) / 2 > _USELESS:
         more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
         return f": too wide for a conclusion, {more}"
@@ -375,7 +376,9 @@ def _what_to_use(row: dict[str, Any], in_order: float | None) -> str:
         )
     if row["least_possible"] is not None:
         differ = f"{share(row['label_disagreement'])} of {row['doubly_labelled']} units labelled twice have labels that differ"
-        return f"; {differ}: if labels are wrong as often, it is in {row['least_possible']:.2f} to {row['most_possible']:.2f}"
+        return f"; {differ}: if labels are wrong as often, it is in {row['least_possible']:.2f} to {row['most_possible']:.2f}{drawn}"
+    if drawn:
+        return drawn
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
         return ": the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
     return ": the judge's own rate agrees with it"

@@ -12,7 +12,7 @@ import pytest
 from analytics.agreement.pairs import Scale, coincidences, krippendorff_alpha
 from analytics.comparison.compare import compare
 from analytics.estimates.corrected import corrected_rates, judged_units, rate_row
-from analytics.estimates.design import drawn_units
+from analytics.estimates.design import drawn_units, number_of
 from analytics.estimates.effects import Sums, fisher_z, judged_effects, powered, slope
 from analytics.estimates.raters import latent_rates, two_classes
 from analytics.estimates.rates import possible_truth
@@ -153,6 +153,8 @@ def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
         "model": pl.lit("m"),
         "agent": pl.lit(None, pl.String),
         "reached": pl.lit(0.0),
+        "long": pl.lit(0.0),
+        "task": pl.lit(None, pl.String),
     }
     units = pl.DataFrame(columns).with_columns(pl.col("label", "differ", "drawn").fill_nan(None), **same)
     if "wrong" not in changes:
@@ -345,3 +347,28 @@ def test_without_labels_the_rate_needs_judges_that_err_independently(several: St
 def test_a_single_judge_has_no_rate_without_labels(biased: tuple[Store, dict[Any, bool]]) -> None:
     """One judge about two models is not identified: no row, and no crash."""
     assert latent_rates(biased[0]).is_empty()
+
+
+@pytest.mark.parametrize(("chosen", "is_warned"), [("drawn", False), ("skipped", True), ("others", True)])
+def test_labels_that_state_a_drawing_are_compared_with_the_order_of_the_template(chosen: str, is_warned: bool) -> None:  # noqa: FBT001
+    """A poor judge, and labels where the truth is yes, with a chance in their file: the rate was printed as corrected."""
+    random = np.random.default_rng(5)
+    asked = world(random, "random")
+    n = len(asked.units)
+    truth = random.random(n) < 0.4
+    order = np.argsort([number_of(f"r/{unit}") for unit in range(n)])
+    if chosen == "skipped":  # every second no
+        order = np.array([unit for unit in order if truth[unit] or unit % 2])
+    if chosen == "others":
+        order = random.permutation(n)
+    labelled = np.isin(np.arange(n), order[:150])
+    columns = {"label": np.where(labelled, truth, np.nan), "drawn": np.where(labelled, 150 / n, np.nan)}
+    units = asked.units.with_columns(
+        pl.DataFrame(columns).fill_nan(None),
+        score=pl.Series((truth == (random.random(n) < 0.55)).astype(float)),
+        p_yes=pl.lit(None, pl.Float64),
+        differ=pl.lit(None, pl.Float64),
+    )
+    (found,) = judged_units(asked.with_units(units))
+    advice = str(rate_row(found)["advice"])
+    assert ("cotrace labels template draws first" in advice) == is_warned, advice

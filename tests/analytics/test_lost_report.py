@@ -140,15 +140,15 @@ def test_turns_in_spirals_counted_turn_by_turn(store: Store) -> None:
 
 
 def test_bad_games_with_long_spirals_are_no_loss_by_spirals(store: Store, tmp_path: Path) -> None:
-    """All turns of a game lose the same, bad games more and with more turns inside: inside was said to lose more than outside."""
-    lost = "UPDATE turn_values SET cost = (SELECT count(*) FROM turns_in WHERE turns_in.episode_id = turn_values.episode_id) / 100.0"
+    """All turns of a game lose the same, bad games more and with more turns inside: inside seemed to lose more than outside."""
+    lost = "UPDATE turn_values SET cost = (SELECT 1 + count(*) FROM turns_in WHERE turns_in.episode_id = turn_values.episode_id) / 100.0"
     many = "CREATE TEMP VIEW turns_in AS SELECT episode_id, unnest(range(start_turn, end_turn + 1)) FROM correction_spirals"
     other = changed(store, tmp_path, f"{many}; {lost}")
     found = query(other, "SELECT * FROM cost_in_spirals WHERE cost_inside > cost_outside * 1.01").rows(named=True)
     assert found
     assert [row["more"] for row in found] == pytest.approx([0.0] * len(found), abs=1e-12)
-    told = {row["name"]: row["sentence"] for row in lost_report(other).filter(what="spirals").iter_rows(named=True)}
-    assert all("not shown to be more in these games" in told[row["team_name"]] for row in found if row["team_name"] in told)
+    sentences = {row["name"]: row["sentence"] for row in lost_report(other).filter(what="spirals").iter_rows(named=True)}
+    assert all("not shown to be more in these games" in sentences[row["team_name"]] for row in found)
 
 
 def test_categories_counted_turn_by_turn(store: Store) -> None:
