@@ -232,8 +232,8 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     rows = [*_again_rows(found.again), *_group_rows(found.cells)]
     for row in rows:
         row["repeats_agree"] = repeats.get(tuple(row[name] for name in JOB)) if row["compared"] == "again" else None
-    for key in {_family(row) for row in rows}:
-        family = [row for row in rows if _family(row) == key]
+    for name in {row["rubric"] for row in rows}:
+        family = [row for row in rows if row["rubric"] == name]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row |= {"p_corrected": p, "tests": sum(other["p"] is not None for other in family)}
     for row in rows:
@@ -241,11 +241,6 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
         row["advice"] = _advice(row)
     rows.sort(key=lambda row: (row["rubric"], row["judge"], _ORDER.index(row["compared"]), row["question"], row["answer"], row["later_at"]))
     return framed("drift", rows)
-
-
-def _family(row: _Row) -> tuple[str, ...]:
-    """What is corrected together for the number of its tests."""
-    return row["rubric"], row["judge"], row["compared"]
 
 
 _ORDER: Final = ("again", "new", "within")

@@ -363,7 +363,7 @@ SLOW: Final[dict[str, Method]] = {
     "shares of games": Method(
         "attribution-accuracy, asympuzl, leaderboard with one game a task: Wilson", _each(_of_games), scenes=few_scenes()
     ),
-    "losses in spirals": Method("cost-in-spirals", _each(_in_spirals), scenes=few_scenes()),
+    "losses in spirals": Method("cost-in-spirals", _each(_in_spirals), fraction=0.3, scenes=few_scenes()),
     "what games lose": Method("lost, in units without a bound, such as turns", _each(_losses), fraction=0.2, scenes=few_scenes()),
     "scores without bounds": Method("leaderboard, continuations: Student's t", _each(_without_bounds), scenes=few_scenes()),
     "skill": Method("calibration: ratios of sums", _each(_ratio), fraction=0.2, scenes=few_scenes()),

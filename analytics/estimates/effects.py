@@ -17,7 +17,7 @@ import polars as pl
 from analytics.estimates.rates import balance_of
 from analytics.estimates.units import Asked, asked_units, population
 from analytics.statistics.intervals import LEVEL, Floats
-from analytics.statistics.shifts import holm
+from analytics.statistics.shifts import holm, sign_flip_p
 from schemas.common.wording import chance, from_to, signed
 from schemas.store.store import Store
 
@@ -69,6 +69,8 @@ def fisher_z(sums: Floats) -> Floats:
 def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
     """A statistic of all units, from the judge's numbers of all and labels of some.
 
+    The tails of Student's t are too light for few clusters, so p is at least that of flipping the signs of what each adds.
+
     Args:
         statistic: takes sums of shape (..., 6), as `slope` and `fisher_z`.
         sums: by cluster; weights of labels are 1 over the chances with which they were drawn.
@@ -88,7 +90,7 @@ def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
     error = float(np.sqrt((clusters - 1) / clusters * (influence**2).sum()))
     freedom = max(float(sizes.sum() ** 2 / (sizes**2).sum()) - 2, 1.0)
     half = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    p = float(2 * special.stdtr(freedom, -abs(value) / error))
+    p = max(float(2 * special.stdtr(freedom, -abs(value) / error)), sign_flip_p(value / clusters + influence[sizes > 0]))
     return Powered(value, value - half, value + half, p, judge, weight)
 
 

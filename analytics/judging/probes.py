@@ -186,8 +186,8 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
     """
     authors = query(store, _AUTHORS, {"rubric": rubric})
     rows = [] if authors.is_empty() else list(_rows(authors, _scored(store, rubric)))
-    for judge in {(row["rubric"], row["judge"]) for row in rows}:
-        family = [row for row in rows if (row["rubric"], row["judge"]) == judge]
+    for name in {row["rubric"] for row in rows}:
+        family = [row for row in rows if row["rubric"] == name]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_corrected"] = p
             row["advice"] = _self_preference_advice(row)

@@ -13,10 +13,13 @@ import pytest
 import analytics.findings
 import analytics.reports
 from analytics.exports.games import export_dataset
+from analytics.installation import ensure_installed
 from analytics.ledger import CLAIMED, claims
 from analytics.reports import COMPUTED, all_reports
+from analytics.statistics.shifts import holm
 from dashboards.address import Address
 from dashboards.page_file import document, page_file
+from research import judged
 from research.null import World, fill
 from schemas.store.store import Store
 
@@ -99,3 +102,17 @@ def test_what_few_tasks_can_never_show_is_a_column(tmp_path: Path) -> None:
     assert not rows["can_show"].any()
     assert not rows["shown"].any()
     assert all("cannot show a difference" in text for text in rows.filter(pl.col("p") < 0.05)["sentence"])
+
+
+def test_reports_about_judges_correct_over_all_rows_of_a_rubric(tmp_path: Path) -> None:
+    """Rows of a job's halves and of its repetition were families of their own: of stores without any drift 10 % had a row with one."""
+    store = Store(tmp_path / "judged.duckdb")
+    store.create()
+    judged.fill(store, judged.Judging(0.7), np.random.default_rng(4))
+    ensure_installed(store)
+    with store.reading():
+        for name in ("drift", "self-preference", "judged-effects"):
+            about, rows = CLAIMED[name], analytics.reports.report(store, name).drop_nulls(CLAIMED[name].p)
+            assert len(rows) > 2
+            for _, family in rows.group_by(about.family):
+                assert family[about.p_family].to_list() == pytest.approx(holm(family[about.p].to_list()))
