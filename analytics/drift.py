@@ -365,8 +365,8 @@ def _both_ways(row: _Row) -> str:
 
 def _points(row: _Row) -> str:
     if row["low"] is None:
-        return f"{100 * row['difference']:+.0f} points"
-    return f"{100 * row['low']:+.0f} to {100 * row['high']:+.0f} points"
+        return f"{round(100 * row['difference']):+d} points"
+    return f"{round(100 * row['low']):+d} to {round(100 * row['high']):+d} points"
 
 
 def _percent(share: float) -> str:
