@@ -148,7 +148,7 @@ def command(
     if model is not None:
         with _step(f"   {model} judges up to {judged} of these turns, without knowing what the engine says"):
             code = max(code, _judge_by_model(store, model, base_url, key_variable, judged))
-    with _step("4. What each turn cost, put down to whoever's link broke: from a private view through messages to the action"):
+    with _step("4. The regret of each turn, attributed to an agent's failure point: seeing, saying, understanding or acting"):
         _attribute(store)
     with _step("5. What was found"):
         _tell(store)

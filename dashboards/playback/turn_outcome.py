@@ -36,7 +36,7 @@ _EVIDENCE: Final = 140
 _RULE: Final = re.compile(r"^method rule(: )?")
 _CODE: Final = re.compile(r"\(([a-z]+(?:_[a-z]+)+)\)")
 _CALL: Final = re.compile(r"\b(\w+) (\{[^{}]*\})")
-_ARGUED: Final = re.compile(r"(?:^|[;:] )(?:what it knew of, such as )?(?!nothing)([^;:]+?),? would have (?:kept|left)\b")
+_ARGUED: Final = re.compile(r"(?:^|[;:] )(?:what it knew of, such as )?(?!nothing)([^;:]+?),? would have (?:saved|kept|left)\b")
 """The action that the evidence of a charge argues with."""
 _ZERO: Final = re.compile(r"(?<![\d.])0(?=\.\d)")
 _FRESH_S: Final = 10
@@ -177,7 +177,7 @@ def _charged(here: TurnFacts, draw: Drawing) -> str:
 
 
 def _still(draw: Drawing) -> str:
-    return getattr(draw, "STILL", "Nobody acted.")
+    return getattr(draw, "STILL", "No agent acted.")
 
 
 def _only_said(turn: TurnView) -> str:

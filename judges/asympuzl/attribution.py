@@ -118,7 +118,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
         played = {agent: found[-1] for agent in AGENTS if (found := history.until(view.turn, agent))}
         value = lost.get(view.turn)
         if value is not None and len(played) < len(AGENTS) and value.cost > NOTHING:
-            findings.append(undecided(view.turn, value.cost, "the turn broke off: only one agent has answered"))
+            findings.append(undecided(view.turn, value.cost, "the turn is incomplete: only one agent has answered"))
         elif value is not None and len(played) == len(AGENTS):
             before = {agent: tuple(done) for agent, done in earlier.items()}
             findings += _of_turn(_Turn(history.puzzle, view.turn, played, before, shown, feedback, lost_replies), value)
@@ -196,8 +196,8 @@ def _own_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTur
     )
     is_informed = _is_informed(turn, agent, position, heard)
     if is_informed and was != belongs:
-        return _Cause(agent, "misread" if has != was else "not_heard", f"{found_entry} from what {other(agent)} had told")
-    why = "" if was != belongs else f"and {other(agent)} had told it" if is_informed else _knew(turn, agent, position)
+        return _Cause(agent, "misread" if has != was else "not_heard", f"{found_entry} from what {other(agent)} had reported")
+    why = "" if was != belongs else f"and {other(agent)} had reported it" if is_informed else _knew(turn, agent, position)
     if why:
         return _Cause(agent, "acted_wrong", f"{found_entry}: it was right before, {why}")
     clues = turn.puzzle.clues(agent)
@@ -213,11 +213,11 @@ def _was_right(turn: _Turn, agent: Agent, position: int) -> bool:
 def _knew(turn: _Turn, agent: Agent, position: int) -> str:
     """By what an agent knew that its right entry was right; empty: it could not know."""
     if turn.number > 1 and turn.feedback in _DETAILED:
-        return "and feedback said so"
+        return "and the feedback confirmed it"
     if turn.number > 1 and turn.feedback in _SOLVED_OR_NOT and turn.done[agent].before == turn.puzzle.truth:
-        return "and feedback said that all its positions were"
+        return "and the feedback confirmed all its positions"
     reported = next((message for message in reversed(turn.earlier[other(agent)]) if _is_informed(turn, agent, position, [message])), None)
-    return "" if reported is None else f"and {other(agent)} had told it in turn {reported.turn}"
+    return "" if reported is None else f"and {other(agent)} had reported it in turn {reported.turn}"
 
 
 def _is_informed(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> bool:

@@ -42,7 +42,10 @@ def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
 
 def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[AsymPuzlClaim]:
     """Read a message by rules: its facts, and what each sentence asks; a clause with a word of no known pattern is not understood."""
-    words = _vocabulary(game)
+    # words of this puzzle's shapes, and of all colors: A does not know which are in play
+    truth = (game.goal or {}).get("truth", ())
+    shapes = frozenset(str(one["shape"]).strip().lower() for one in truth)
+    words = Vocabulary(shapes, frozenset(COLORS), len(truth))
     facts = read_facts(message.text, words, next(agent for agent in AGENTS if agent == message.agent))
     reported: list[ReadClaim[AsymPuzlClaim]] = [
         *(ReadClaim(Fact(position=place, shape=shape), None, None) for place, shape in sorted(facts.order)),
@@ -60,10 +63,3 @@ def _questions(text: str) -> Iterator[ReadClaim[AsymPuzlClaim]]:
         if _ASKS.search(words):
             about: Any = next((name for name, pattern in _ABOUT.items() if pattern.search(words)), "other")
             yield ReadClaim(Question(about=about, words=words), sentence.start(), sentence.end())
-
-
-def _vocabulary(game: Transcript) -> Vocabulary:
-    """Words of this puzzle's shapes, and of all colors: A does not know which are in play."""
-    truth = (game.goal or {}).get("truth", ())
-    shapes = frozenset(str(one["shape"]).strip().lower() for one in truth)
-    return Vocabulary(shapes, frozenset(COLORS), len(truth))

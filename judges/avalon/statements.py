@@ -49,22 +49,18 @@ def statements(text: str, speaker: str, names: Sequence[str]) -> Iterator[Statem
     """
     for sentence in filter(None, (part.strip() for part in _SENTENCE.split(text))):
         if not _HEDGE.search(sentence):
-            yield from _about_players(sentence, speaker, names)
-
-
-def _about_players(sentence: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
-    """At the beginning of a sentence only: what somebody is convinced of, or others are quoted with, is not stated."""
-    either = "|".join(map(re.escape, names))
-    what = "|".join([*_SIDES, *(role for role in ROLES if role not in _SIDES)])
-    sure = r"(?:definitely |clearly |certainly |surely |confirmed |proven |the |100% )*"
-    others = rf"{_OPENING}((?:\b(?:{either})\b(?:, and |, | and | & )?)+)\s+(?:is|are)\s+{sure}({what})\b{_END}"
-    found = re.search(others, sentence, re.IGNORECASE)
-    if found is not None:
-        for name in re.findall(rf"\b(?:{either})\b", found[1]):
-            yield _of_player(name, found[2].lower(), found[0])
-    own = re.search(rf"(\bI know (?:that )?)?\bI(?:['’]m| am)\s+{sure}((?i:{what}))\b{_END}", sentence)
-    if own is not None and (own[1] or own[2] != "good"):  # "I'm good" may mean that nothing is lacking
-        yield _of_player(speaker, own[2].lower(), own[0])
+            # at the beginning of a sentence only: what somebody is convinced of, or others are quoted with, is not stated
+            either = "|".join(map(re.escape, names))
+            what = "|".join([*_SIDES, *(role for role in ROLES if role not in _SIDES)])
+            sure = r"(?:definitely |clearly |certainly |surely |confirmed |proven |the |100% )*"
+            others = rf"{_OPENING}((?:\b(?:{either})\b(?:, and |, | and | & )?)+)\s+(?:is|are)\s+{sure}({what})\b{_END}"
+            found = re.search(others, sentence, re.IGNORECASE)
+            if found is not None:
+                for name in re.findall(rf"\b(?:{either})\b", found[1]):
+                    yield _of_player(name, found[2].lower(), found[0])
+            own = re.search(rf"(\bI know (?:that )?)?\bI(?:['’]m| am)\s+{sure}((?i:{what}))\b{_END}", sentence)
+            if own is not None and (own[1] or own[2] != "good"):  # "I'm good" may mean that nothing is lacking
+                yield _of_player(speaker, own[2].lower(), own[0])
 
 
 def _of_player(name: str, value: str, words: str) -> Statement:

@@ -191,7 +191,7 @@ def _unread_view(clause: Unread) -> ClaimView:
 
 
 def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | None:
-    """The reading that rows of one text and one reader hold; None if there is no row: it was not read.
+    """The reading that rows of one text and one reader hold; None without rows: it was not read.
 
     A claim of no type that the family has, such as another program's log may state, is a stretch that was not understood.
     """

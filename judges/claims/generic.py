@@ -28,7 +28,7 @@ class Said:
     """What a sentence does."""
 
     act: Literal["asks", "states", "denies", "acknowledges"]
-    """Wants something done or told; says that something is so; says that it is not; takes note of what another has said."""
+    """Wants something done or reported; states that something is so; states that it is not; acknowledges another message."""
     to: str | None = None
     """The agent it speaks to or of by name; None if it names none."""
     words: str = ""
@@ -37,7 +37,7 @@ class Said:
 
 TYPES: Final = (Said,)
 INSTRUCTIONS: Final = str(_TABLES["instructions"])
-"""What a model is told that reads such games."""
+"""What a model receives about the game, whoever speaks."""
 
 FORM: Final = str(_TABLES["form"])
 """What it is shown of the form, after the text."""

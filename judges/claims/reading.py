@@ -60,7 +60,7 @@ class _Finding:
     __slots__ = ()
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{type(self).__name__} is no truth value: match Shown, Absent and Open apart")
+        raise TypeError(f"{type(self).__name__} is not a truth value: match Shown, Absent and Open apart")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from judges.evidence.transcript import Transcript, TurnView
 
 MEASURES: Final = ("coordination.hanabi_bound", "coordination.capture_turns", "coordination.escape_chance")
 
-_BOTH: Final = "neither player alone could have kept it: only both together"
+_BOTH: Final = "neither player alone could have avoided the loss: only both together"
 _APART: Final = "each did its part of a best joint choice, but not of the same one"
 
 
@@ -145,7 +145,7 @@ def _escape(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
         best = max(chances, key=lambda action: chances[action])
         gain = chances[best] - lost.after
         if gain > NOTHING:
-            evidence = f"{done[player]}: {best} would have kept the chance of escape at {chances[best]:.2f} in place of {lost.after:.2f}"
+            evidence = f"{done[player]}: {best} would have left the chance of escape at {chances[best]:.2f} in place of {lost.after:.2f}"
             causes.append(Cause(player, "idle" if done[player] == "wait" else "acted_wrong", evidence, gain, _deed(player, best)))
     yield from shared_out(turn, lost.cost, causes, ("conflict", _APART) if len(right) == len(PLAYERS) else ("not_seen", _BOTH))
 
@@ -178,10 +178,10 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     if move.verb == "play":
         pointed: tuple[Link, str] = (
             "said_unclear",
-            f"{reported}; {partner} had just told something new about it, which can be read as: play it",
+            f"{reported}; {partner} had just given new information about it, which can be read as: play it",
         )
         shared = pointed if move.card in clued_cards(game, turn) else silent
-        yield from _shared(turn, lost, (player, f"{reported}: nothing told that it fits"), (partner, shared))
+        yield from _shared(turn, lost, (player, f"{reported}: no hint showed that it fits"), (partner, shared))
     elif not state.is_last(card):
         yield Finding(turn, None, "not_seen", lost.cost, f"{reported}; the cost is time: the deck runs out")
     elif state.tokens and all(state.is_last(other) for other in could_be):

@@ -42,7 +42,7 @@ def kitchen_way(turn: TurnView, player: Player) -> Decision:
     """No where both go for one tile, or where the partner was nearly there and has no way any more."""
     action, partners = turn.action_of(player), turn.action_of(partner_of(player))
     if "cooks" not in turn.state_before:
-        return Decision(None, "a player's own file does not say where anybody stands")
+        return Decision(None, "a player's own file does not give positions")
     if action is None or action.verb not in DIRECTIONS or partners is None:
         return _NO_STEP
     layout, state = kitchen_state(turn)
@@ -50,7 +50,7 @@ def kitchen_way(turn: TurnView, player: Player) -> Decision:
     cook, other = state.cooks[me], state.cooks[1 - me]
     spot, others = _next(layout, cook, action.verb), _next(layout, other, partners.verb)
     if (spot == others or (spot == other.spot and others == cook.spot)) and spot != cook.spot:
-        return Decision("no", f"both go for one tile, ({spot.x},{spot.y}), and nobody moves")
+        return Decision("no", f"both go for one tile, ({spot.x},{spot.y}), and neither moves")
     target = layout.names.get(place_of(str(partners.arguments.get("macro"))) or "")
     if target is None:
         return Decision(None, f"{partner_of(player)} is not on its way to a place")
@@ -151,7 +151,7 @@ def _truth(game: Transcript, turn: int, agent: str | None) -> Decision:
         return _keyed("EC")(game, turn, agent)
     messages = [utterance.text for utterance in now.by_channel("private", player) if not utterance.superseded]
     if not messages:
-        return Decision("na", "the player says nothing on this turn")
+        return Decision("na", "the player sends no message on this turn")
     found = [claim for text in messages for claim in claims(game_of(game), now, player, text)]
     false = [claim.text for claim in found if not claim.is_true]
     if false:

@@ -62,7 +62,7 @@ def annotated_messages(messages: Path, annotations: Path) -> AnnotatedMessages:
         try:
             name = _id(record, seen)
             if name not in texts:
-                raise BadInputError(f"id {name!r} is no message of {messages.name}: leave it out, or add the message")
+                raise BadInputError(f"id {name!r} is not a message of {messages.name}: leave it out, or add the message")
             if record.get("ambiguous"):
                 ambiguous += 1
                 continue
@@ -79,7 +79,7 @@ def _records(path: Path, refused: list[str]) -> Iterator[tuple[str, dict[str, An
     try:
         lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}") from error
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}") from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -72,7 +72,13 @@ def planted(kind: str, context: UnitContext, message: UtteranceView) -> str | No
     if len(asked) != 1 or not _is_clean(asked[0], game, turn, director) or not _fits_thought(asked[0], message, turn, director):
         return None
     if kind == "redundancy":
-        return _with_old_request(message.text, game, turn, director)
+        for earlier in reversed(game.before(turn.view.turn)[-_TURNS_BACK:]):
+            for action in earlier.view.actions:
+                again = _sentence(action, game, turn, director)
+                both = f"{message.text.rstrip()} {again}"
+                if again is not None and _asks_again(_requests(both, director, turn), action, earlier):
+                    return both
+        return None
     return _with_defect(kind, message.text, director, turn, lambda found: _is_wrong(kind, found, game, turn, director))
 
 
@@ -172,16 +178,6 @@ def _is_wrong(kind: str, request: Request, game: PreparedGame, turn: Turn, direc
         rest = [game.shown(director, c, layer) for c in CELLS if c in request.cells for layer in range(turn.board.height(c), MAX_HEIGHT)]
         return request.color is not None and all(block is None or block[0] != request.color for block in rest)
     return request.layer is not None and request.size is not None
-
-
-def _with_old_request(text: str, game: PreparedGame, turn: Turn, director: Director) -> str | None:
-    for earlier in reversed(game.before(turn.view.turn)[-_TURNS_BACK:]):
-        for action in earlier.view.actions:
-            again = _sentence(action, game, turn, director)
-            both = f"{text.rstrip()} {again}"
-            if again is not None and _asks_again(_requests(both, director, turn), action, earlier):
-                return both
-    return None
 
 
 def _asks_again(asked: tuple[Request, ...], action: ActionView, earlier: Turn) -> bool:

@@ -130,7 +130,7 @@ def _unsure(claimed: ReadClaim[CraftClaim], all_claimed: Iterable[ReadClaim[Craf
         return None
     there = (one.claim for one in all_claimed if one.certain and isinstance(one.claim, Remark) and one.claim.verb in _THERE)
     reply = next((remark for remark in there if compatible(claim, remark, ignoring=("verb",))), None)
-    return None if reply is None else f"the text also says: {reply}"
+    return None if reply is None else f"the text also states: {reply}"
 
 
 def _counted(claimed: ReadClaim[CraftClaim]) -> Iterator[ReadClaim[CraftClaim]]:
@@ -162,14 +162,10 @@ def _placed(reported: Sequence[ReadClaim[CraftClaim]], speaker: Director, board:
                 progress = True
     for index in waiting:
         one, claim = found[index], cast("Request | Remark", found[index].claim)
-        if one.certain and claim.cells and not _placed_by_its_words(claim):
+        # whether the text gives all cells itself, so that a block next to them that cannot be found changes nothing
+        if one.certain and claim.cells and (not (claim.one_block and {relation.how for relation in claim.relations} <= _ADJACENT)):
             found[index] = one._replace(doubt=_UNPLACED)
     return [_removal(one, speaker, board) for one in found]
-
-
-def _placed_by_its_words(claim: Request | Remark) -> bool:
-    """Whether the text gives all cells itself, so that a block next to them that cannot be found changes nothing."""
-    return claim.one_block and {relation.how for relation in claim.relations} <= _ADJACENT
 
 
 def _relations(claimed: ReadClaim[CraftClaim]) -> tuple[Relation, ...]:
@@ -199,7 +195,7 @@ def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director,
 
 
 def _wall_meant(words: str, speaker: Director) -> Director:
-    """Whose wall words mean: that of another director if they say what it needs ("D3 needs a green one beside it"), else the speaker's."""
+    """Whose wall words mean: that of another director if they say what it needs ("D3 needs a green one next to it"), else the speaker's."""
     named = [name for name in DIRECTORS if name in _NAMED.findall(words)]
     return named[0] if len(named) == 1 and not _OWN.search(words) else speaker
 

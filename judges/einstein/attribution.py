@@ -230,7 +230,7 @@ def _share(played: Played, action: Action) -> FailurePoint | None:
     if played.answers:
         return _unanswered(played, action)
     if action.item in mind.shared:
-        return FailurePoint("acted_wrong", f"{action.text}: that had been told before")
+        return FailurePoint("acted_wrong", f"{action.text}: that had been shared before")
     if mind.obsolete(action.item):
         return FailurePoint("said_too_late", f"{action.text}: all its objects are placed")
     return _unasked(played, action)
@@ -305,13 +305,13 @@ def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
 
 def _not_seen(played: Played) -> tuple[Link, str]:
     done = played.action.text if played.action else "an answer that cannot be read"
-    return "not_seen", f"{done}: by what {played.agent} knew nothing better could be told"
+    return "not_seen", f"{done}: by what {played.agent} knew nothing better could be known"
 
 
 def _lost(played: Played, lost: Lost) -> Iterator[Finding]:
     """An answer that the harness lost: what a careful one would have retained is the harness's."""
     cost = max(lost.cost, 0.0)
-    retained = min(_best(played, lost, played.careful).kept, cost)
+    retained = min(_best(played, lost, played.careful).saved, cost)
     yield Finding(played.turn, None, "harness", retained, f"{played.agent}: {played.lost}, so nothing was done")
     if cost - retained > NOTHING:
         link, evidence = _not_seen(played)
@@ -322,19 +322,19 @@ def _causes(played: Played, lost: Lost, broken: FailurePoint) -> Iterator[Cause]
     """What the player did and, where its verifier had a better answer of it to choose, the harness."""
     tries = [action for action in played.careful if not isinstance(action, Pass)]
     best = _best(played, lost, tries if tries and isinstance(played.action, Move) else played.careful)
-    if best.kept > NOTHING or broken.link != "acted_wrong":
-        yield Cause(played.agent, broken.link, f"{broken.evidence}{_instead(best)}", best.kept, Ideal("do", best.action.text))
+    if best.saved > NOTHING or broken.link != "acted_wrong":
+        yield Cause(played.agent, broken.link, f"{broken.evidence}{_instead(best)}", best.saved, Ideal("do", best.action.text))
     sampled = [action for action in played.turned_down if action in played.careful]
     if sampled and Pass() not in played.careful:
         other = _best(played, lost, sampled)
-        if other.kept > NOTHING:
-            yield Cause(None, "verifier", f"{other.action.text} had been sampled, and was turned down{_instead(other)}", other.kept)
+        if other.saved > NOTHING:
+            yield Cause(None, "verifier", f"{other.action.text} had been sampled, and was turned down{_instead(other)}", other.saved)
 
 
 class _Best(NamedTuple):
     """What a careful player would have retained."""
 
-    kept: float
+    saved: float
     """Steps: the mean of several actions of which the player cannot know the best; 0 where all of them are guesses."""
     action: Action
     """One of them, that retains so much at least."""
@@ -352,9 +352,9 @@ def _best(played: Played, lost: Lost, actions: Sequence[Action]) -> _Best:
 
 
 def _instead(best: _Best) -> str:
-    if best.kept <= NOTHING:
+    if best.saved <= NOTHING:
         return ""
-    steps = f"{best.kept:.2g} {'step' if best.kept == 1 else 'steps'}"
+    steps = f"{best.saved:.2g} {'step' if best.saved == 1 else 'steps'}"
     if best.alike:
-        return f"; {best.action.text} would have kept {steps}"
-    return f"; what it knew of, such as {best.action.text}, would have kept {steps} on average"
+        return f"; {best.action.text} would have saved {steps}"
+    return f"; what it knew of, such as {best.action.text}, would have saved {steps} on average"

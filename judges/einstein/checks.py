@@ -130,7 +130,7 @@ def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
     if isinstance(whole, Open):
         return Decision(None, f"not every clause about objects could be read: {whole.why}")
     if any(known.get(claim.block) != claim.corner for claim in seen):
-        return Decision(None, "an object is said to lie in a bin to which it is not known to belong: is that a claim, or a slip?")
+        return Decision(None, "an object is claimed to lie in a bin to which it is not known to belong: is that a claim, or a slip?")
     if not claims:
         return Decision("na", "the thoughts say of no object where it belongs")
     return Decision("yes", f"{len(claims)} claims, all of which follow from the player's items and the placed objects")
@@ -138,7 +138,7 @@ def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
 
 def _correction(claim: Belongs, known: Mapping[str, str]) -> str:
     reply = "unknown" if claim.goal is None else claim.goal
-    return f"{claim.block}: said {reply}, what follows is {known.get(claim.block, 'nothing')}"
+    return f"{claim.block}: stated {reply}, what follows is {known.get(claim.block, 'nothing')}"
 
 
 def move_follows(game: Transcript, turn: int, agent: str | None) -> Decision:

@@ -88,7 +88,7 @@ def all_checks() -> Mapping[str, Check]:
     for place, checks in (of_families | by_rule | check_sets()).items():
         for name, check in checks.items():
             if name in found:
-                raise UsageError(f"engine check {name} stands in {home[name]} and in {place}: rename one of them")
+                raise UsageError(f"engine check {name} is in {home[name]} and in {place}: rename one of them")
             found[name] = check
             home[name] = place
     return found

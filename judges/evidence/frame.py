@@ -83,7 +83,7 @@ def in_frame(name: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is no more than a name: short, of at most three words, none of which could ask for an answer next to another."""
+    """Whether a name is only a name: short, of at most three words, none of which could ask for an answer next to another."""
     words = _LETTERS.findall(name)
     return (
         len(name) <= _LONGEST_PLAIN_NAME

@@ -108,7 +108,7 @@ def can_change(unit_id: str, plain_score: float | None) -> bool:
 
 
 def injected(kind: str, rubric: Rubric, unit: Unit, judged: list[UtteranceView]) -> Unit | None:
-    """The unit with an attack in its last judged message, or else in the last message before the judge; None where there is no message."""
+    """The unit with an attack in its last judged message, or else in the last message before the judge; None without any message."""
     context = unit.context
     names = list(ATTACKS)
     attack = kind.removeprefix(f"{INJECTED}-") if kind != INJECTED else names[_digest(unit.unit_id)[1] % len(names)]
@@ -204,7 +204,7 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
         raise UsageError(f"there is no probe {kind}: there are {', '.join(known)}")
     if (kind in _WORDINGS or is_defect) and rubric.about not in _JUDGED:
         about = f"is about {rubric.about}" if rubric.about else "does not say what is judged (key `about`)"
-        raise UsageError(f"probe {kind} changes what is said, but {rubric.name} {about}: use names, order or {MODEL}NAME")
+        raise UsageError(f"probe {kind} changes messages, but {rubric.name} {about}: use names, order or {MODEL}NAME")
     if kind == "order" and rubric.unit not in {"agent_turn", "utterance", "turn", "action"}:
         raise UsageError(f"probe order moves the messages of a turn, but {rubric.name} judges by {rubric.unit}: use names or {MODEL}NAME")
     if kind.startswith(INJECTED) and rubric.unit in {"row", "pair", "window"}:

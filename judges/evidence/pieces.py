@@ -101,14 +101,11 @@ class Viewer:
         """The listed pieces, in that order; nothing else can be in the result."""
         for name in names:
             if name not in self._made:
-                self._made[name] = self._rendered(name)
+                context = self._scene
+                entries = pieces()[name].render(context) if context.row is None else _column(context.row, name)
+                renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
+                self._made[name] = with_plain_names(renamed, [*context.game.agents, *(context.other.agents if context.other else ())])
         return {name: self._made[name] for name in names}
-
-    def _rendered(self, name: str) -> list[Entry]:
-        context = self._scene
-        entries = pieces()[name].render(context) if context.row is None else _column(context.row, name)
-        renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
-        return with_plain_names(renamed, [*context.game.agents, *(context.other.agents if context.other else ())])
 
 
 def doc(name: str) -> str:

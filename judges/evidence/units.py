@@ -43,17 +43,13 @@ def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Ite
         )
         return
     if rubric.unit == "window":
-        yield from _windows(rubric, game)
+        for number, shown in enumerate(windows(game, rubric.window_tokens), start=1):
+            context = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, window=shown)
+            yield Unit(f"{game.episode_id}/window{number}", game.episode_id, None, None, context)
         return
     for turn in game.turns:
         if turns is None or turn.turn in turns:
             yield from _of_turn(rubric, game, turn)
-
-
-def _windows(rubric: Rubric, game: Transcript) -> Iterator[Unit]:
-    for number, shown in enumerate(windows(game, rubric.window_tokens), start=1):
-        context = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, window=shown)
-        yield Unit(f"{game.episode_id}/window{number}", game.episode_id, None, None, context)
 
 
 def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:

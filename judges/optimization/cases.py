@@ -21,7 +21,6 @@ from judges.evidence.frame import Frame
 from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import PLANTED, reader_named
-from judges.evidence.units import Unit
 from judges.rubric import Given, Rubric, joined
 from schemas.claims import written
 from schemas.common.errors import UsageError
@@ -116,12 +115,8 @@ def cases_of(store: Store, rubric: Rubric, labels: str) -> list[Case]:
         for prompt in maker.prompts(unit) if unit.unit_id in given else ():
             answered = _answered(maker, prompt, given[unit.unit_id])
             if prompt.applies and answered:
-                cases.append(_case(len(cases) + 1, unit, prompt, answered))
+                (cases.append(Case(number=len(cases) + 1, episode_id=unit.episode_id, prompt=prompt, labels=answered)))
     return cases
-
-
-def _case(number: int, unit: Unit, prompt: Prompt, answered: Mapping[str, Mapping[str, int]]) -> Case:
-    return Case(number=number, episode_id=unit.episode_id, prompt=prompt, labels=answered)
 
 
 def _answered(maker: PromptMaker, prompt: Prompt, given: Mapping[str, Counter[str]]) -> dict[str, Mapping[str, int]]:

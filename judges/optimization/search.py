@@ -300,7 +300,7 @@ def place_of_test(folder: Path, rubric: str, tested: str, at: datetime) -> int:
 
 
 _HEAD = """\
-# Made by `cotrace optimize` from the rubric {parent}; how, and what came of it on held-out games, stands under `provenance`.
+# Made by `cotrace optimize` from the rubric {parent}; how, and what came of it on held-out games, is under `provenance`.
 # Read instructions and demonstrations before you use it: a model wrote or chose them.
 """
 
@@ -335,7 +335,7 @@ def write_new_rubric(path: Path, rubric: Rubric, parent: str, provenance: Mappin
         trial.write_text(text, encoding="utf-8")
         problems = check(trial)
     if problems:
-        raise UsageError(f"the rubric that was found is no sound one ({problems[0].message}): nothing was written")
+        raise UsageError(f"the rubric that was found is not sound ({problems[0].message}): nothing was written")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

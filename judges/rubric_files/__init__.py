@@ -1,1 +1,1 @@
-"""The files that rubrics stand in: found, read, mended, checked, drafted."""
+"""The files of rubrics: found, read, repaired, checked, drafted."""

@@ -65,7 +65,7 @@ def _bad_scope(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     for index, role in enumerate(rubric.roles):
         meant = difflib.get_close_matches(role, roles, n=1, cutoff=_MISSPELT)
         if meant and role not in roles:
-            yield ("roles", index), f"{role} is no role of these games: did you mean {meant[0]}?"
+            yield ("roles", index), f"{role} is not a role of these games: did you mean {meant[0]}?"
     for name, question in rubric.questions.items():
         home = (question.engine or "").partition(".")[0]
         if home in known and home not in rubric.benchmarks and ANY_BENCHMARK not in rubric.benchmarks:
@@ -99,7 +99,7 @@ def _bad_answers(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
         elif plain in read_as:
             yield (
                 ("answers", answer),
-                f'"{answer}" and "{read_as[plain]}" cannot be told apart when a model writes them in its own way: use different words',
+                f'"{answer}" and "{read_as[plain]}" cannot be distinguished when a model writes them in its own way: use different words',
             )
         read_as.setdefault(plain, answer)
     scores = [score for score in rubric.answers.values() if score is not None]
@@ -133,9 +133,9 @@ def _unfilled(rubric: Rubric, where: NodePath, text: str, shown: Sequence[str]) 
     known: Sequence[str] = rubric.shows if rubric.unit == "row" else [*pieces()]
     for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
         if name not in known:
-            yield where, f"{{{name}}} stands for no piece of evidence{near(name, known)}"
+            yield where, f"{{{name}}} names no piece of evidence{near(name, known)}"
         elif name not in shown:
-            yield where, f"{{{name}}} is spoken of, but `shows` keeps it from the judge: list it there, or take it out of the text"
+            yield where, f"{{{name}}} is mentioned, but `shows` hides it from the judge: list it there, or take it out of the text"
 
 
 def _bad_pieces(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
@@ -209,14 +209,14 @@ def _bad_question(rubric: Rubric, question_id: str, question: Question) -> Itera
             yield (*where, "examples", answer), f'{question_id} cannot be answered "{answer}": say in na_when when it does not apply'
     yield from _bad_conditions(rubric, where, question)
     if question.na_when is not None and not rubric.na_answers():
-        yield (*where, "na_when"), "no answer stands for 'does not apply': add `na: null` to `answers`, or delete na_when"
+        yield (*where, "na_when"), "no answer means 'does not apply': add `na: null` to `answers`, or delete na_when"
 
 
 def _bad_conditions(rubric: Rubric, where: NodePath, question: Question) -> Iterator[tuple[NodePath, str]]:
     from judges.evidence.pieces import CONDITIONS
 
     if question.na_if and question.na_when is None:
-        yield (*where, "na_if"), "na_if says when the log shows that na_when holds: add na_when, which the judge reads, or delete na_if"
+        yield (*where, "na_if"), "na_if states when the log shows that na_when holds: add na_when, which the judge reads, or delete na_if"
     for index, name in enumerate(question.na_if):
         if name not in CONDITIONS:
             yield (*where, "na_if", index), f"there is no condition {name}{near(name, CONDITIONS)}"
@@ -232,7 +232,7 @@ def _bad_demonstration(rubric: Rubric, where: NodePath, case: Demonstration) -> 
         if piece not in inside:
             yield (
                 (*where, "shown", piece),
-                f"the demonstration shows {piece}, which `shows` keeps from the judge: list it there, or delete it",
+                f"the demonstration shows {piece}, which `shows` hides from the judge: list it there, or delete it",
             )
     for name, given in case.answers.items():
         if name not in rubric.questions:

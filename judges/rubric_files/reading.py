@@ -381,10 +381,10 @@ questions:
     na_when: no other director wants something else
     # engine: craft.MM7         # a deterministic check that knows the truth, if there is one
     examples:                   # one for every answer
-      "yes": it says "D2 wants yellow there, but let us place blue first"
-      "no": it asks for blue where another director has just asked for yellow, as if nothing had been said
-      unclear: it says "ignore the other request" without saying which
-      na: nobody else has spoken about that place
+      "yes": the message is "D2 wants yellow there, but let us place blue first"
+      "no": it asks for blue where another director has just asked for yellow, as if no message had come before
+      unclear: the message is "ignore the other request", without a word of which
+      na: no other director has spoken about that place
 """
 
 

@@ -103,7 +103,7 @@ def _decide(check: Check, unit: Unit, rubric: Rubric) -> tuple[str, Decision]:
     try:
         decision = check(unit.context.game, unit.turn or 0, unit.agent)
     except Exception as error:  # noqa: BLE001 - see above
-        return "failed", Decision(None, f"the check broke off: {type(error).__name__}: {excerpt(str(error))}")
+        return "failed", Decision(None, f"the check crashed: {type(error).__name__}: {excerpt(str(error))}")
     if decision.answer is None:
         return "undecided", decision
     if not rubric.allows(decision.answer):

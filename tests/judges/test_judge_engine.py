@@ -52,7 +52,7 @@ def test_what_cannot_be_proved_is_undecided_and_what_breaks_is_failed(tmp_path: 
     assert rows == [
         (1, "answered", "yes", 1.0, "looked at turn 1"),
         (2, "undecided", None, None, "looked at turn 2"),
-        (3, "failed", None, None, "the check broke off: ValueError: odd board"),
+        (3, "failed", None, None, "the check crashed: ValueError: odd board"),
         (4, "failed", None, None, "the check answered 'maybe', which the rubric does not have"),
     ]
 

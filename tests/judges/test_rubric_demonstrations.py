@@ -63,7 +63,7 @@ def good(tmp_path: Path) -> Rubric:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("      state_before:\n", "      outcome:\n", 26, "the demonstration shows outcome, which `shows` keeps from the judge"),
+        ("      state_before:\n", "      outcome:\n", 26, "the demonstration shows outcome, which `shows` hides from the judge"),
         ('      Q1: {answer: "yes", ', '      Q9: {answer: "yes", ', 29, "the demonstration answers Q9"),
         ('{answer: "yes", ', "{answer: na, ", 29, 'Q1 cannot be answered "na": it can be yes, no'),
         ('Q2: {answer: "yes"}', "Q2: {reason: because}", 30, r"demonstrations\.0\.answers\.Q2\.answer is missing"),

@@ -152,7 +152,7 @@ MISTAKES = [
         "instructions:", "variants: {v: {why: x, shows_add: [public_messages]}}\ninstructions:", 7, "already", id="variant adds nothing"
     ),
     pytest.param('{"yes": 1, "no": 0', '{"yes": 1, "Yes": 1, "no": 0', 6, '"Yes" and "yes" cannot be told apart', id="answers by case"),
-    pytest.param('{"yes": 1, "no": 0', '{"yes": 1, too loud: 1, too_loud: 0', 6, "cannot be told apart", id="answers by joint"),
+    pytest.param('{"yes": 1, "no": 0', '{"yes": 1, too loud: 1, too_loud: 0', 6, "cannot be distinguished", id="answers by joint"),
     pytest.param('"no": 0', '"no": 0, "": 1', 6, "an answer is empty", id="empty answer"),
     pytest.param(
         "unit: turn\nbenchmarks: [craft]\nshows: [public_messages]",

@@ -52,7 +52,7 @@ class Blame(NamedTuple):
 def blame(case: TurnCase) -> Blame:
     """Find the links that explain a turn."""
     if case.prepared.view.error is not None:
-        return _unattributed("undecided", f"the turn broke off: {case.prepared.view.error}")
+        return _unattributed("undecided", f"the turn is incomplete: {case.prepared.view.error}")
     move = case.prepared.attempted
     if move is None:
         return _without_move(case)
@@ -73,7 +73,7 @@ def _unattributed(link: Link, evidence: str) -> Blame:
 def _builder(case: TurnCase, link: Link, evidence: str, *, listed: bool = False) -> Blame:
     """The builder, by what it was asked for well, or (``listed``) could have taken from the list of verified moves."""
     gain, better = case.worth.best([*case.asked_well, *(case.prepared.candidates if listed else ())])
-    rest = f"{evidence}; nothing that was asked for{' or listed' if listed else ''} would have kept the rest"
+    rest = f"{evidence}; nothing that was asked for{' or listed' if listed else ''} would have saved the rest"
     return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain, _deed(better))], ("not_seen", rest))
 
 
@@ -100,7 +100,7 @@ def _deed(better: Move | None) -> Ideal:
 def _instead(gain: float, better: Move | None) -> str:
     if gain < _WORTH_TELLING:
         return ""
-    return f"; {'waiting' if better is None else move_text(better)} would have kept {gain:.3f} more"
+    return f"; {'waiting' if better is None else move_text(better)} would have saved {gain:.3f} more"
 
 
 # -- no move ------------------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def _without_move(case: TurnCase) -> Blame:
         wrong = [instruction for instruction in clash if instruction.wrong and instruction.author not in case.unread_of]
         return Blame([_author(case, _wrong(instruction)) for instruction in wrong], ("conflict", both))
     if case.doable and not case.not_understood:
-        return _builder(case, "needless_question", f'asked "{question}", and had been told: {case.doable[0].request}')
-    return _speakers(case, ("not_seen", f'nobody who spoke could tell better; the builder asked "{question}"'))
+        return _builder(case, "needless_question", f'asked "{question}", and had received: {case.doable[0].request}')
+    return _speakers(case, ("not_seen", f'no director who spoke could know better; the builder asked "{question}"'))
 
 
 def _clash(instructions: Sequence[Instruction]) -> list[Instruction]:
@@ -157,7 +157,7 @@ def _refused(case: TurnCase, move: Move) -> Blame:
     found = _speakers(case, ("not_seen", ""))
     if found.causes or case.not_understood:
         return found
-    return _builder(case, "rule_forgotten", f"{done}; nobody asked for it", listed=True)
+    return _builder(case, "rule_forgotten", f"{done}; no director asked for it", listed=True)
 
 
 def _accepted(case: TurnCase, move: Move) -> Blame:
@@ -167,7 +167,7 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
     if not case.same and any(same_effect(move, listed) for listed in case.prepared.candidates):
         return _unattributed("not_seen", f"{done} was listed as a verified move")
     better = _instead(*case.worth.best(case.prepared.candidates))
-    alone: tuple[Link, str] = ("acted_alone", f"{done}; nobody asked for it or for anything better{better}")
+    alone: tuple[Link, str] = ("acted_alone", f"{done}; no director asked for it or for anything better{better}")
     return _by_request(case, done) or _speakers(case, alone)
 
 

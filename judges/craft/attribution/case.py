@@ -224,8 +224,8 @@ def _wrong_tops(game: PreparedGame, board: Board, director: Director) -> Iterato
 
 
 def _same_color(game: PreparedGame, board: Board, director: Director, cell: Cell, layer: int) -> bool:
-    stands, wanted = looks_like(board, director, cell, layer), game.shown(director, cell, layer)
-    return stands is not None and wanted is not None and stands[0] == wanted[0]
+    there, wanted = looks_like(board, director, cell, layer), game.shown(director, cell, layer)
+    return there is not None and wanted is not None and there[0] == wanted[0]
 
 
 def following(request: Request, move: Move) -> tuple[How, tuple[str, ...]]:
@@ -377,7 +377,7 @@ def faulty_messages(case: TurnCase) -> Iterator[FailurePoint]:
     called = {u.agent for u in case.prepared.view.received() if u.text != FAILED_CALL_MESSAGE}
     faults = (
         *(_of_messages(case, name) for name in spoke if name not in case.unread_of),
-        *(_unsaid(case, name, "says nothing") for name in DIRECTORS if name in called - spoke.keys()),
+        *(_unsaid(case, name, "is silent") for name in DIRECTORS if name in called - spoke.keys()),
     )
     yield from (fault for fault in faults if fault is not None)
 

@@ -41,25 +41,21 @@ def adds_something(subject: _Subject) -> Decision:
     if isinstance(asked, Open):
         return undecided(asked.why)
     if not asked:
-        return _if_empty(reading)
+        for kind in (Remark, Named):
+            if not isinstance(reading.find(kind), Absent):
+                return undecided("nothing is asked for, but the message may speak of a block or a place")
+        return Decision("no", "the message names no action, block or place")
     if not all(request.cells for request in asked):
         return undecided("not everything that is asked for has a place")
     before = [m for prepared in subject.earlier()[-1:] for m in prepared.messages if m.agent != subject.director and not m.superseded]
     return _compared_with_others(asked, reading, [m.reading for m in (*subject.others(), *before)])
 
 
-def _if_empty(reading: TextClaims[CraftClaim]) -> Decision:
-    for kind in (Remark, Named):
-        if not isinstance(reading.find(kind), Absent):
-            return undecided("nothing is asked for, but something may be said of a block or a place")
-    return Decision("no", "the message names no action, block or place")
-
-
 def _compared_with_others(asked: tuple[Request, ...], reading: TextClaims[CraftClaim], others: list[TextClaims[CraftClaim]]) -> Decision:
     echoes = [find_in(others, Request, partial(_repeats, request)) for request in asked]
     shown = [echo.first for echo in echoes if isinstance(echo, Shown)]
     if len(shown) == len(asked):
-        return Decision("no", f"{asked[0]}: another director says the same: {shown[0]}")
+        return Decision("no", f"{asked[0]}: another director states the same: {shown[0]}")
     messages: tuple[Request | Remark, ...] | Open = all_whole(others, Request, Remark)
     if isinstance(messages, Open):
         return undecided("not every message of the other directors was understood")
@@ -67,8 +63,8 @@ def _compared_with_others(asked: tuple[Request, ...], reading: TextClaims[CraftC
         return undecided("the message refers, or may refer, to another director, whose message may not be in the log")
     new = next((request for request in asked if not any(_may_repeat(request, claim) for claim in messages)), None)
     if new is not None:
-        return Decision("yes", f"{new}: no other director says this on this turn or the one before")
-    return undecided(f"{asked[0]}: another director may say the same")
+        return Decision("yes", f"{new}: no other director states this on this turn or the one before")
+    return undecided(f"{asked[0]}: another director may state the same")
 
 
 def _may_repeat(request: Request, other: Request | Remark) -> bool:
@@ -96,7 +92,7 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
     """MM4: the message states what the reasoning arrived at, with all its attributes."""
     thought = subject.thought
     if thought is None:
-        return undecided("there is no reasoning to compare")
+        return undecided("the log has no reasoning to compare")
     for speech in (thought, subject.message):
         if isinstance(whole := speech.reading.whole(Request, Remark, Named), Open):
             return undecided(whole.why)
@@ -108,12 +104,12 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
             one for one, twin in twins.items() if twin is None and (one.when == "now" or any(compatible(one, message) for message in asked))
         ]
         if not lost:
-            return Decision("yes", f"{meant[0]}: the message says the same: {twins[meant[0]]}")
+            return Decision("yes", f"{meant[0]}: the message states the same: {twins[meant[0]]}")
     wanted, message = thought.only(), subject.message.only()
     if not isinstance(wanted, Request) or not wanted.cells:
         return undecided("the reasoning asks for nothing that has a place, or for several things")
     if isinstance(message, Request) and message.cells and not message.stated:
-        return undecided(f"{message}: its place is not said in so many words")
+        return undecided(f"{message}: its place is not stated in so many words")
     return _lost(wanted, subject.message)
 
 
@@ -183,7 +179,7 @@ def can_be_executed(subject: _Subject) -> Decision:
     if isinstance(asked, Open):
         return undecided(asked.why)
     now = wanted_now(asked)
-    gone = next((one for one in now if one.verb == "remove" and one.complete and not _stands_on_top(subject.prepared, one)), None)
+    gone = next((one for one in now if one.verb == "remove" and one.complete and not _is_on_top(subject.prepared, one)), None)
     if gone is not None:
         return undecided(f"{gone}: all is given, but that block is not there to be removed")
     if now and all(request.complete or (request.verb == "place" and replace(request, layer=0).complete) for request in now):
@@ -226,7 +222,7 @@ def settles_conflict(subject: _Subject, others: Sequence[Speech] | None = None) 
         for request in asked:
             against = other.asks(partial(_contradicts, request))
             if isinstance(against, Shown):
-                return _settled(subject.message, other, f"{request}: {other.agent} says otherwise ({against.first})")
+                return _settled(subject.message, other, f"{request}: {other.agent} contradicts it ({against.first})")
     messages: tuple[Request | Remark, ...] | Open = all_whole([m.reading for m in others], Request, Remark)
     if not isinstance(messages, Open) and not any(_may_contradict(request, claim) for request in asked for claim in messages):
         return Decision("na", "no other message of this turn wants another block there")
@@ -254,7 +250,7 @@ def knows_who_sees(subject: _Subject) -> Decision:
     """MM8: the message tells which part only this director sees, or which is shared."""
     match subject.message.reading.find(View):
         case Shown((view, *_)) if view.seen_by != "seat":
-            return Decision("yes", f'says who sees the place: "{view.words}"')
+            return Decision("yes", f'states who sees the place: "{view.words}"')
         case Shown((view, *_)):
             whole = subject.message.reading.whole(View, Stance)
             if isinstance(whole, Open):
@@ -311,7 +307,7 @@ def _did(prepared: PreparedTurn, request: Request) -> bool:
     return move.block is None or (request.color in (None, move.block[:1]) and request.size in (None, move.block[1:]))
 
 
-def _stands_on_top(prepared: PreparedTurn, request: Request) -> bool:
+def _is_on_top(prepared: PreparedTurn, request: Request) -> bool:
     stacks = [prepared.board.stack(cell) for cell in request.cells]
     return all(stack and stack[-1][0] == request.color and request.layer == len(stack) - 1 for stack in stacks)
 
@@ -332,7 +328,7 @@ def _check(answer: Callable[[_Subject], Decision]) -> Check:
     def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
         director = next((name for name in WALLS if name == agent), None)
         if director is None:
-            return undecided(f"{agent or 'nobody'} is no director")
+            return undecided(f"{agent or 'no agent'} is not a director")
         game = game_of(transcript)
         prepared = game.prepared(turn)
         if not any(u.agent == director for u in prepared.view.utterances):

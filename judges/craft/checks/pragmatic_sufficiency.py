@@ -103,7 +103,7 @@ def builder_understood(prepared: PreparedTurn) -> Decision:
     if move is None:
         return Decision("na", "the builder asked back") if prepared.clarified else undecided("no move is logged")
     if move.action == "place" and move.block not in BLOCKS:
-        return undecided(f"the builder wrote {move.block!r}, which is no block")
+        return undecided(f"the builder wrote {move.block!r}, which is not a block")
     return _compared(prepared, move)
 
 
@@ -112,7 +112,7 @@ def _compared(prepared: PreparedTurn, move: Move) -> Decision:
     if not isinstance(followed, Shown):
         return _not_followed(prepared, move)
     attempt = f"{followed.first}: the builder attempted {move_text(move)}"
-    if not all(_is_other_size(request, move) for request in followed.claims):
+    if not all(move.action == "place" and request.size not in (None, (move.block or "")[1:]) for request in followed.claims):
         return Decision("yes", attempt)
     asked = all_whole(prepared.readings, Request)
     if isinstance(asked, Open):
@@ -144,23 +144,19 @@ def miss_by_underspecification(prepared: PreparedTurn) -> Decision:
     if not prepared.candidates:
         return Decision("na", "no candidates were listed")
     if move is None:
-        return _did_not_move(prepared)
+        if suffices(prepared).answer == "yes":
+            return Decision("no", "the messages suffice, and the builder did not move")
+        if prepared.clarified and names_a_place(prepared).answer == "no":
+            return Decision("yes", "no message names a place, and the builder asked")
+        return undecided("neither the messages nor the builder alone explain that it did not move")
     if prepared.accepted and any(same_effect(move, candidate) for candidate in prepared.candidates):
         return Decision("na", f"the candidate {move_text(move)} was carried out")
     return _blamed(prepared, move)
 
 
-def _did_not_move(prepared: PreparedTurn) -> Decision:
-    if suffices(prepared).answer == "yes":
-        return Decision("no", "the messages suffice, and the builder did not move")
-    if prepared.clarified and names_a_place(prepared).answer == "no":
-        return Decision("yes", "no message names a place, and the builder asked")
-    return undecided("neither the messages nor the builder alone explain that it did not move")
-
-
 def _blamed(prepared: PreparedTurn, move: Move) -> Decision:
     if names_a_place(prepared).answer == "no" and prepared.accepted:
-        return Decision("yes", f"no message names a place, and {move_text(move)} is no candidate")
+        return Decision("yes", f"no message names a place, and {move_text(move)} is not a candidate")
     if suffices(prepared).answer == "yes" and any(_slipped(move, candidate) for candidate in prepared.candidates):
         return Decision("no", f"the messages suffice; {move_text(move)} differs from a candidate only in layer or second cell")
     return undecided("neither the messages nor the move alone explain the miss")
@@ -210,10 +206,6 @@ def _was_followed(request: Request, move: Move) -> bool:
 def _makes_large(request: Request, move: Move) -> bool:
     """Whether the builder made a large block of one whose size and second cell the request leaves open."""
     return move.action == "place" and len(move.covered()) > 1 and request.size is None and set(request.cells) != move.covered()
-
-
-def _is_other_size(request: Request, move: Move) -> bool:
-    return move.action == "place" and request.size not in (None, (move.block or "")[1:])
 
 
 def _slipped(move: Move, candidate: Move) -> bool:

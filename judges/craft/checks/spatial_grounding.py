@@ -129,7 +129,7 @@ def _not_missing_removal(subject: _Subject, request: Request) -> str:
         return ""
     cell = request.cells[0]
     if subject.on_board(cell, request.layer) is None:
-        return f"{request}: nothing stands there, and no missing block is named"
+        return f"{request}: the cell is empty there, and no missing block is named"
     if subject.is_right(cell, request.layer):
         return f"{request}: that block is right, and no missing block is named"
     if request.layer < subject.height(cell) - 1:
@@ -212,7 +212,7 @@ def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
 def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
     """SG5: the engine would accept the action as it is, the partner of a removed domino supplied."""
     if request.verb == "place" and request.size == "l" and len(request.cells) == 1:
-        return Decision("unclear", f"{request}: which second cell it covers is not said")
+        return Decision("unclear", f"{request}: which second cell it covers is not stated")
     move = _literal(subject, request)
     if move is None:
         return undecided(f"{request}: not enough is named to try it")
@@ -227,7 +227,7 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
     if request.verb == "remove":
         return Decision("na", f"{request}: no block is to be placed")
     if request.verb == "place" and request.size is None and not isinstance(subject.thought.reading.whole(Request, Detail), Open):
-        return Decision("unclear", f"{request}: no size is said")
+        return Decision("unclear", f"{request}: no size is stated")
     if request.verb != "place" or request.size is None or not request.on_wall(subject.director):
         return undecided(f"{request}: no size of a block to be placed on the director's wall")
     layer = request.layer if request.layer is not None else subject.height(request.cells[0])
@@ -302,7 +302,7 @@ def _whole(answer: Callable[[_Subject], Decision]) -> Check:
         game = game_of(transcript)
         director = next((name for name in WALLS if name == agent), None)
         if director is None or not game.has_view(director):
-            return undecided(f"{agent or 'nobody'} is no director whose target view is known")
+            return undecided(f"{agent or 'no agent'} is not a director whose target view is known")
         prepared = game.prepared(turn)
         thoughts = [thought for thought, _ in prepared.spoken(director) if thought is not None]
         if not thoughts:

@@ -466,11 +466,14 @@ def _split(span: Sequence[Stretch], predicate: Stretch, previous: Stretch) -> in
     """Give the index from which the items between two predicates belong to the second one."""
     if _speaks_of_all(span, predicate, previous):
         return 0
-    if _ends_relative(span):
+    # tell the ``that`` of ``the blocks that should be ...``
+    if len(span) > 1 and span[-1].value == "that" and (span[-2].kind in ARGUMENTS - {"pron"}):
         return len(span) - 1
     for index in range(len(span) - 1, -1, -1):
         if span[index].kind in ("subject", "not", "needless", "first"):
-            return _split_before(span, index, predicate, previous)
+            # step back over a fronted place: ``..., in the middle I need``
+            cut = _split(span[:index], predicate, previous)
+            return cut if cut < index and span[cut].kind in _CONNECTORS | {"and", "first", "subject", "not", "if"} else index
         if _separates(span, index, predicate):
             return index
     return 0 if predicate.number == 1 and not has_block(span) else len(span)
@@ -492,11 +495,6 @@ def _speaks_of_all(span: Sequence[Stretch], predicate: Stretch, previous: Stretc
     return noticed or (previous.kind == "need" and predicate.kind == "should")
 
 
-def _ends_relative(span: Sequence[Stretch]) -> bool:
-    """Tell the ``that`` of ``the blocks that should be ...``."""
-    return len(span) > 1 and span[-1].value == "that" and span[-2].kind in ARGUMENTS - {"pron"}
-
-
 def _opens_clause(span: Sequence[Stretch], index: int, predicate: Stretch) -> bool:
     """Tell the ``and`` between two clauses from the one between two places of one block."""
     tail = span[index + 1 :]
@@ -508,12 +506,6 @@ def _opens_clause(span: Sequence[Stretch], index: int, predicate: Stretch) -> bo
     between_places = index > 0 and span[index - 1].kind in PLACES and tail[0].kind in PLACES
     earlier = [at for at in range(index) if span[at].kind in ("comma", "but")]
     return not (between_places and earlier and not has_block(span[earlier[-1] :]))
-
-
-def _split_before(span: Sequence[Stretch], index: int, predicate: Stretch, previous: Stretch) -> int:
-    """Step back over a fronted place: ``..., in the middle I need``."""
-    cut = _split(span[:index], predicate, previous)
-    return cut if cut < index and span[cut].kind in _CONNECTORS | {"and", "first", "subject", "not", "if"} else index
 
 
 def _continues_list(before: Sequence[Stretch], tail: Sequence[Stretch], predicate: Stretch) -> bool:

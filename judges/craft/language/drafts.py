@@ -99,7 +99,8 @@ class DraftBook:
         if verb in ("remove", "keep") and color:
             place, size = self._as_mentioned(clause, color, size, place, origins)
             if place.cells is None and not group.places:
-                place = self._only_one(color, size, place)
+                found = self.scene.find(color=color, size=size, layer=place.layer)
+                place = replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
         old = how.old
         if old is None and group.old is not None and group.old.kind == "block":
             corrected = group.corrects and how.explicit
@@ -144,10 +145,6 @@ class DraftBook:
             place = self._carried(clause, verb, color, place, one_small=block is not None and block.size == "s" and block.indefinite)
         return place
 
-    def _only_one(self, color: str, size: str | None, place: PointedAt) -> PointedAt:
-        found = self.scene.find(color=color, size=size, layer=place.layer)
-        return replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
-
     def announce(self, clause: Clause, group: Group) -> None:
         """Append a block without a place; without a place in the next words it asks for nothing."""
         color, size, origins = self._type_of(group)
@@ -170,7 +167,13 @@ class DraftBook:
         if not groups or not all(self._fits_gap(last, group) for group in groups):
             return False
         for group in groups:
-            self._fill_gap(last, group)
+            place = self.scene.place_of(group, last.verb)
+            if place.cells is not None:
+                last.place = replace(last.place, cells=place.cells, cells_origin="carried")
+            if place.layer is not None:
+                last.place = replace(last.place, layer=place.layer, layer_origin="carried")
+            if group.block is not None:
+                last.color, last.size = last.color or group.block.color, last.size or group.block.size
         last.until = clause.sentence
         last.tentative = last.tentative and last.place.cells is None
         focus = self.scene.focus
@@ -193,15 +196,6 @@ class DraftBook:
         informative = place.cells is not None or place.layer is not None or block is not None
         wide = place.cells is None or last.size != "l" or len(place.cells) > 1
         return informative and open_cells and open_layer and wide
-
-    def _fill_gap(self, last: Draft, group: Group) -> None:
-        place = self.scene.place_of(group, last.verb)
-        if place.cells is not None:
-            last.place = replace(last.place, cells=place.cells, cells_origin="carried")
-        if place.layer is not None:
-            last.place = replace(last.place, layer=place.layer, layer_origin="carried")
-        if group.block is not None:
-            last.color, last.size = last.color or group.block.color, last.size or group.block.size
 
     def append(self, draft: Draft) -> None:
         """Append a finished draft and remember what it spoke of."""

@@ -106,18 +106,15 @@ def lexed(sentence: Sequence[Token]) -> Lexed:
 
 
 def _read_by_any(words: Sequence[str], index: int) -> Found:
-    for reader in _readers(words[index]):
+    word = words[index]
+    readers = _READERS.get(word)
+    if readers is None:
+        readers = () if word.isalpha() else _OTHER_READERS
+    for reader in readers:
         found = reader(words, index)
         if found is not None:
             return found
     return None
-
-
-def _readers(word: str) -> tuple[Reader, ...]:
-    readers = _READERS.get(word)
-    if readers is None:
-        readers = () if word.isalpha() else _OTHER_READERS
-    return readers
 
 
 def _mark(words: Sequence[str], index: int) -> Found:

@@ -66,7 +66,19 @@ class _Words:
             if taken:
                 self.labelled = self.labelled or (opening and taken > 1 and words[here] == "size")
                 return taken
-        return self._take_filler(words, here, opening=opening)
+        word = words[here]
+        if (word in DETERMINERS or self._denies(words, here)) and not (self.color or self.size or self.noun):
+            self.again = self.again or word in ("another", "those", "these")
+            self.absent = self.absent or word == "no"
+            self.definite = self.definite or word in ("the", "that", "this", "those", "these")
+            self.indefinite = self.indefinite or word in ("a", "an", "another")
+            return 1
+        if word in ADJECTIVES and (not self.noun or word in ("de", "color")):
+            return int(bool(self.color or self.size or not opening or leads_to_block(words, here + 1)))
+        if word in ("top", "topmost", "upper", "uppermost") and not self.noun and leads_to_block(words, here + 1):
+            self.topmost = True
+            return 1
+        return 0
 
     def _take_size(self, words: Sequence[str], here: int) -> int:
         pair = " ".join(words[here : here + 2])
@@ -112,21 +124,6 @@ class _Words:
             return 0
         self.number = COUNTS[words[here]]
         return 1
-
-    def _take_filler(self, words: Sequence[str], here: int, *, opening: bool) -> int:
-        word = words[here]
-        if (word in DETERMINERS or self._denies(words, here)) and not (self.color or self.size or self.noun):
-            self.again = self.again or word in ("another", "those", "these")
-            self.absent = self.absent or word == "no"
-            self.definite = self.definite or word in ("the", "that", "this", "those", "these")
-            self.indefinite = self.indefinite or word in ("a", "an", "another")
-            return 1
-        if word in ADJECTIVES and (not self.noun or word in ("de", "color")):
-            return int(bool(self.color or self.size or not opening or leads_to_block(words, here + 1)))
-        if word in ("top", "topmost", "upper", "uppermost") and not self.noun and leads_to_block(words, here + 1):
-            self.topmost = True
-            return 1
-        return 0
 
     @staticmethod
     def _denies(words: Sequence[str], here: int) -> bool:

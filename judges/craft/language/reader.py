@@ -86,16 +86,13 @@ def amend(book: DraftBook, written: int, clauses: Sequence[Clause]) -> None:
     del book.drafts[written:]
     for group in (group for clause in clauses for group in (*clause.subject_groups(), *clause.groups())):
         place = book.scene.place_of(group, target.verb)
-        _patch(target, group.block, place.cells, place.layer)
-
-
-def _patch(target: Draft, block: Stretch | None, cells: tuple[str, ...] | None, layer: int | None) -> None:
-    if block is not None:
-        target.color, target.size = block.color or target.color, block.size or target.size
-    if cells is not None:
-        target.place = replace(target.place, cells=cells, cells_origin="stated")
-    if layer is not None:
-        target.place = replace(target.place, layer=layer, layer_origin="stated")
+        block = group.block
+        if block is not None:
+            target.color, target.size = block.color or target.color, block.size or target.size
+        if place.cells is not None:
+            target.place = replace(target.place, cells=place.cells, cells_origin="stated")
+        if place.layer is not None:
+            target.place = replace(target.place, layer=place.layer, layer_origin="stated")
 
 
 _Value = TypeVar("_Value")
@@ -213,7 +210,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextRea
         ValueError: the speaker is not a director.
     """
     if speaker not in WALLS:
-        raise ValueError(f"speaker {speaker!r} is no director; it must be one of {', '.join(WALLS)}")
+        raise ValueError(f"speaker {speaker!r} is not a director; it must be one of {', '.join(WALLS)}")
     scene = Scene(speaker, board)
     book = DraftBook(scene)
     actions, statements = Actions(book), Statements(book)
@@ -323,7 +320,7 @@ def checked_record(record: Mapping[str, Any]) -> tuple[str, str, str, dict[str, 
     where = f"record {name!r}"
     speaker = _text(record, "speaker", where)
     if speaker not in WALLS:
-        raise BadInputError(f"{where}: speaker {speaker!r} is no director; give one of {', '.join(WALLS)}", locator="speaker")
+        raise BadInputError(f"{where}: speaker {speaker!r} is not a director; give one of {', '.join(WALLS)}", locator="speaker")
     return name, speaker, _text(record, "utterance", where), _board(record, where)
 
 

@@ -201,7 +201,13 @@ class Actions:
             elif groups and groups[0].refers:
                 seen = self.book.last_seen(clause, any_source=True)
                 if seen is not None:
-                    self._move_seen(clause, seen, goal)
+                    self.book.take_up(seen)
+                    block = Stretch(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
+                    self.book.add(clause, "remove", Group(block=block), Manner(inherit=seen.place))
+                    self.book.drafts[-1].moved = True
+                    if goal is not None:
+                        self.book.add(clause, "place", with_block(goal, block))
+                        self.book.drafts[-1].moved = True
             else:
                 self.book.note(clause, groups, "plain")
             return
@@ -211,15 +217,6 @@ class Actions:
         self.book.drafts[-1].moved = True
         if goal is not None:
             self.book.add(clause, "place", with_block(goal, source.block))
-            self.book.drafts[-1].moved = True
-
-    def _move_seen(self, clause: Clause, seen: Draft, goal: Group | None) -> None:
-        self.book.take_up(seen)
-        block = Stretch(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
-        self.book.add(clause, "remove", Group(block=block), Manner(inherit=seen.place))
-        self.book.drafts[-1].moved = True
-        if goal is not None:
-            self.book.add(clause, "place", with_block(goal, block))
             self.book.drafts[-1].moved = True
 
     def _place_it(self, clause: Clause, groups: list[Group]) -> None:

@@ -286,15 +286,15 @@ def _clause_doubt(clause: ClauseWords, claim: Claim) -> str:
     against = clause.cues_nearby & AGAINST[claim.verb]
     verbs = {other.verb for other in clause.claims}
     doubts = (
-        (bool(against), f"words of {', '.join(sorted(against))} beside it"),
+        (bool(against), f"words of {', '.join(sorted(against))} next to it"),
         (bool(clause.left_over), f"{clause.left_over} is left over"),
         (clause.is_strange_to(claim), "another director's side is spoken of"),
         (any(token.word in _SIDE_LETTERS for token in clause.unknown), "a letter that may stand for a place or a size"),
         (clause.puts_into, "what it points at is not known"),
-        (claim.verb == "replace" and claim.color is None, "what is to be put there is not said"),
+        (claim.verb == "replace" and claim.color is None, "what is to be put there is not stated"),
         ({"place", "remove"} <= verbs and any(other.color is None for other in clause.claims), "both placing and taking away"),
-        (bool(clause.unknown) and "resolved" in claim.origins.values(), "a place in relation to another, beside unknown words"),
-        (_is_doubtful_word(clause, claim), "an unknown word beside the block or the layer"),
+        (bool(clause.unknown) and "resolved" in claim.origins.values(), "a place in relation to another, next to unknown words"),
+        (_is_doubtful_word(clause, claim), "an unknown word next to the block or the layer"),
     )
     return next((doubt for holds, doubt in doubts if holds), "")
 
@@ -351,7 +351,7 @@ def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords],
 
 def _conflicting(clause: ClauseWords, *cues: str) -> str:
     found = clause.cues & set(cues)
-    return f"words of {', '.join(sorted(found))} beside it" if found else ""
+    return f"words of {', '.join(sorted(found))} next to it" if found else ""
 
 
 def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, is_there: bool) -> str:
@@ -360,7 +360,7 @@ def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], o
         return "no word of asking, and " + ("such a block is there" if is_there else "no place of its own")
     if clause.unknown or clause.throws or clause.words[-1].word == "?":
         return "no word of asking, and unknown words or a question"
-    return "a word of taking away or of denial stands elsewhere" if any(other.cues & (TAKES | {"denial"}) for other in others) else ""
+    return "a word of taking away or of denial is elsewhere" if any(other.cues & (TAKES | {"denial"}) for other in others) else ""
 
 
 def _is_there(claim: Claim, board: Board) -> bool:

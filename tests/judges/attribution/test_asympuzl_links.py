@@ -80,11 +80,11 @@ HANDS = {
     "B writes nothing": Hand(after_colors(answer(ORDER, *RIGHT)), [(2, "B", "not_heard", 1, 1, "2 positions were missing")]),
     "B writes another color": Hand(
         after_colors(answer(ORDER, *RIGHT), answer("", replace(2, "cross", "navy"), RIGHT[2])),
-        [(2, "B", "misread", 1, 1, "position 2 has cross navy, and cross maroon could be concluded from what A had told")],
+        [(2, "B", "misread", 1, 1, "position 2 has cross navy, and cross maroon could be concluded from what A had reported")],
     ),
     "A writes another color": Hand(
         after_all(answer("", *RIGHT[:2], replace(3, "triangle", "brown"))),
-        [(2, "A", "misread", 2, 2, "position 3 has triangle brown, and triangle navy could be concluded from what B had told")],
+        [(2, "A", "misread", 2, 2, "position 3 has triangle brown, and triangle navy could be concluded from what B had reported")],
     ),
     "A undoes what was right": Hand(
         after_all(answer("", *RIGHT[:2]), answer(COLORS), answer("", replace(1, "crescent", "navy")), answer()),

@@ -33,7 +33,7 @@ def test_all_costs_are_shared_out(games: Store) -> None:
 def test_one_player_alone_could_have_kept_what_is_put_down_to_it(games: Store) -> None:
     found = query(games, "select agent, link, evidence from attributed_costs where unit = 'probability' and agent is not null").rows()
     assert {agent for agent, *_ in found} <= {"Alice", "Bob"}
-    assert all("would have kept the chance of escape at 1.00 in place of 0.00" in evidence for *_, evidence in found)
+    assert all("would have left the chance of escape at 1.00 in place of 0.00" in evidence for *_, evidence in found)
     captures = query(games, "select cost, regained from attributed_costs where unit = 'turns' and agent is not null").rows()
     assert all(0 < cost <= regained for cost, regained in captures)
 
@@ -42,5 +42,5 @@ def test_hints_decide_whose_a_lost_card_is(games: Store) -> None:
     rows = query(games, "select link, agent is null, evidence from attributed_costs where unit = 'points'").rows()
     for link, nobody, evidence in rows:
         assert nobody == (link == "not_seen")
-        assert ("nothing told that it fits" in evidence or "last copy of a card" in evidence) == (link == "acted_wrong")
+        assert ("no hint showed that it fits" in evidence or "last copy of a card" in evidence) == (link == "acted_wrong")
         assert ("had a hint to give" in evidence and "no hint" not in evidence) == (link == "not_said")

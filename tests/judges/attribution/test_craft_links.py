@@ -98,7 +98,7 @@ HANDS = {
         played(CLEAR, question="Which one?"),
         [("Builder", "needless_question", YELLOW_CORNER)],
         "not_seen",
-        'asked "Which one?", and had been told: place small yellow at (0,0), layer 0',
+        'asked "Which one?", and had received: place small yellow at (0,0), layer 0',
         [("D1", "no", True)],
     ),
     "unreadable": Hand(
@@ -164,7 +164,7 @@ HANDS = {
         turn(move=Move("place", "ys", "(0,0)", 2), accepted=False),
         [("Builder", "rule_forgotten", BLUE_DOMINO)],
         None,
-        "was refused: no reason is logged; nobody asked for it",
+        "was refused: no reason is logged; no director asked for it",
     ),
     "into a cell that no wall has": Hand(
         turn(move=Move("place", "ys", "(0, 0)", 0)), [("Builder", "format", BLUE_DOMINO)], None, "went into a cell that no wall has"
@@ -176,8 +176,8 @@ HANDS = {
         "not_seen",
         "was listed as a verified move",
     ),
-    "alone": Hand(turn(move=WRONG_RED), (), "acted_alone", "nobody asked for it or for anything better; place bl at (1,0) to (2,0)"),
-    "alone, nothing listed": Hand(played(move=WRONG_RED), (), "acted_alone", "nobody asked for it or for anything better"),
+    "alone": Hand(turn(move=WRONG_RED), (), "acted_alone", "no director asked for it or for anything better; place bl at (1,0) to (2,0)"),
+    "alone, nothing listed": Hand(played(move=WRONG_RED), (), "acted_alone", "no director asked for it or for anything better"),
     "a right request carried out": Hand(
         played(CLEAR, move=YELLOW_CORNER), (), "not_seen", "as D1 asked and its view shows", [("D1", "fully", True)]
     ),
@@ -251,7 +251,7 @@ HANDS = {
         played(("D1", "No message provided"), ("D3", ""), move=WRONG_RED),
         [("D1", "not_said", BLUE_DOMINO), ("D3", "not_said", ORANGE_CORNER)],
         None,
-        "says nothing, and its view asks for: place ys at (0,0), layer 0",
+        "is silent, and its view asks for: place ys at (0,0), layer 0",
     ),
     "two against each other": Hand(
         played(ORANGE, ("D2", "Put a small blue block on my left, middle layer."), board=RIGHT, question="Which one?"),
@@ -363,7 +363,7 @@ HANDS = {
         played(("D1", "Replace the red block at (0,0), layer 1 with a small orange block."), board=TALL, move=ELSEWHERE),
         (),
         "acted_alone",
-        "nobody asked for it",
+        "no director asked for it",
         [("D1", "no", True)],
     ),
 }
@@ -463,7 +463,7 @@ def test_what_was_asked_for_before_need_not_be_asked_for_again() -> None:
 def test_a_turn_that_broke_off_is_nobodys() -> None:
     told = played(CLEAR, move=WRONG_RED)
     (found,) = attribute(logged(told, error="no connection"), {1: lost_in(told)}).findings
-    assert (found.agent, found.link, found.evidence) == (None, "undecided", "the turn broke off: no connection")
+    assert (found.agent, found.link, found.evidence) == (None, "undecided", "the turn is incomplete: no connection")
 
 
 def test_without_the_turns_left_nothing_tells_what_could_have_been_kept() -> None:

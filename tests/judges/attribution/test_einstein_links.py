@@ -138,7 +138,7 @@ HANDS = {
     "asked where nothing may be asked": Hand(["ask block1"], "rule_forgotten", "nothing may be asked here", [PLACE_0, HAND_OVER_3], TELL),
     "told where nothing may be told": Hand([COLUMN], "rule_forgotten", "nothing may be shared here", [PLACE_0, HAND_OVER_3], SILENT),
     "told where only questions are answered": Hand([COLUMN], "rule_forgotten", "nothing may be shared here", [PLACE_0, HAND_OVER_3], SEEK),
-    "told twice": Hand([COLUMN, "pass", COLUMN], "acted_wrong", "that had been told before", [PLACE_0, HAND_OVER_3]),
+    "told twice": Hand([COLUMN, "pass", COLUMN], "acted_wrong", "that had been shared before", [PLACE_0, HAND_OVER_3]),
     "told too late": Hand([PLACE_0, "pass", GROUND], "said_too_late", "all its objects are placed", [HAND_OVER_3]),
     "asked twice": Hand(["ask block1", "pass", "ask block1"], "needless_question", "it had asked that before", [PLACE_0, HAND_OVER_3]),
     "a question answered": Hand(["ask block1", ROW], None),
@@ -211,7 +211,7 @@ def test_hand_worked_steps(hand: Hand) -> None:
         assert found[0].ideal is not None
         assert found[0].ideal.kind == "do"
         assert gains[found[0].ideal.text] >= kept
-        assert f"would have kept {kept:.2g} step{'' if kept == 1 else 's'}" in found[0].evidence
+        assert f"would have saved {kept:.2g} step{'' if kept == 1 else 's'}" in found[0].evidence
 
 
 def careful(setting: Setting, table: Table, texts: Sequence[str]) -> Sequence[Any]:

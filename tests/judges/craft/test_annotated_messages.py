@@ -99,13 +99,13 @@ def test_an_annotation_that_cannot_be_used_is_named_and_left_out(tmp_path: Path)
     bad = {
         "line 1: is list, not a JSON object": [1],
         "line 2: id is missing": {"claims": []},
-        "line 3: id 'z' is no message of m.jsonl": {"id": "z", "claims": []},
+        "line 3: id 'z' is not a message of m.jsonl": {"id": "z", "claims": []},
         "line 4: record 'm4': claims must be a list of objects": {"id": "m4"},
         "line 5: record 'm5', claims[0]: a claim of kind request: color": {"id": "m5", "claims": [{**RED, "color": "pink"}]},
         "line 6: record 'm6', claims[0]: a claim of kind remark: verb": {"id": "m6", "claims": [{**RED, "verb": "jump"}]},
         "line 7: record 'm7', claims[0]: cells must be a list": {"id": "m7", "claims": [{**RED, "cells": 7}]},
         "line 8: record 'm8', claims[0]: cells must be a list": {"id": "m8", "claims": [{**RED, "old": "red"}]},
-        "line 9: record 'm9': speaker 'D7' is no director": {"id": "m9", "claims": []},
+        "line 9: record 'm9': speaker 'D7' is not a director": {"id": "m9", "claims": []},
     }
     messages = lines(
         tmp_path / "m.jsonl", *({**MESSAGE, "id": f"m{number}"} for number in range(9)), {**MESSAGE, "id": "m9", "speaker": "D7"}

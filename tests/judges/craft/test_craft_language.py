@@ -132,7 +132,7 @@ def test_record_in_record_out() -> None:
     ("change", "message"),
     [
         ({"id": None}, "id is NoneType, not text"),
-        ({"speaker": "D4"}, "speaker 'D4' is no director"),
+        ({"speaker": "D4"}, "speaker 'D4' is not a director"),
         ({"utterance": 3}, "record 'x': utterance is int, not text"),
         ({"board_before": []}, "board_before must map cells"),
         ({"board_before": {"(0,0)": "bs"}}, r"the stack of cell \(0,0\) must be a list"),
