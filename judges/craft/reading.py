@@ -187,17 +187,13 @@ def _at(claim: Request | Remark, spot: _Spot) -> Request | Remark:
 
 def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director, board: Board) -> _Spot | None:
     """Where all relations of a claim put it; None if that is several places, or none."""
-    spots, wall = [_Spot(claim.cells, claim.layer)], _wall_meant(claim.words, speaker)
+    # whose wall words mean: that of another director if they say what it needs ("D3 needs a green one next to it"), else the speaker's
+    named = [name for name in DIRECTORS if name in _NAMED.findall(claim.words)]
+    spots, wall = [_Spot(claim.cells, claim.layer)], (named[0] if len(named) == 1 and not _OWN.search(claim.words) else speaker)
     for relation in claim.relations:
         options = list(_options(claim, relation, asked, wall, board))
         spots = [joined for one, other in product(spots, options) if (joined := _joined(one, other)) is not None]
     return spots[0] if len({(frozenset(one.cells), one.layer) for one in spots}) == 1 else None
-
-
-def _wall_meant(words: str, speaker: Director) -> Director:
-    """Whose wall words mean: that of another director if they say what it needs ("D3 needs a green one next to it"), else the speaker's."""
-    named = [name for name in DIRECTORS if name in _NAMED.findall(words)]
-    return named[0] if len(named) == 1 and not _OWN.search(words) else speaker
 
 
 def _joined(one: _Spot, other: _Spot) -> _Spot | None:

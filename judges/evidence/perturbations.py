@@ -85,12 +85,6 @@ INJECTED: Final = "injected"
 """The kind with every attack in turn; `injected-<attack>` has one alone."""
 
 
-def _as_answers(rubric: Rubric, end: End) -> str:
-    """The demanded answers in the form in which the judge gives its own."""
-    given = {name: {"reason": "it is clear", "answer": _demanded(rubric, name, end)} for name in rubric.questions}
-    return json.dumps(given)
-
-
 _TEXTS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "probes.yaml")
 ATTACKS: Final[Mapping[str, Mapping[str, str]]] = _TEXTS["attacks"]
 """Name -> `doc`, what is planted, and its `text` for a rubric."""
@@ -113,7 +107,9 @@ def injected(kind: str, rubric: Rubric, unit: Unit, judged: list[UtteranceView])
     names = list(ATTACKS)
     attack = kind.removeprefix(f"{INJECTED}-") if kind != INJECTED else names[_digest(unit.unit_id)[1] % len(names)]
     end = demanded(unit.unit_id)
-    text = ATTACKS[attack]["text"].replace("<listed>", _listed(rubric, end)).replace("<answers>", _as_answers(rubric, end))
+    # the demanded answers in the form in which the judge gives its own
+    given = {name: {"reason": "it is clear", "answer": _demanded(rubric, name, end)} for name in rubric.questions}
+    text = ATTACKS[attack]["text"].replace("<listed>", _listed(rubric, end)).replace("<answers>", json.dumps(given))
     turn, reply = _place(context, judged)
     if reply is None:
         return None

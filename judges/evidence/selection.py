@@ -53,7 +53,11 @@ def read_rows(store: Store, rubric: Rubric) -> list[Row]:
 
     with store.reading() as connection:
         try:
-            relation = connection.sql(_statement(rubric))
+            sql = rubric.unit_sql or ""
+            mistake = query_mistake(sql)
+            if mistake is not None:
+                raise _refused(rubric, f"does not work: {mistake}")
+            relation = connection.sql(without_end(sql))
             types = {name.lower(): str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
             names = _columns(rubric, types)
             values = relation.project(", ".join(_selected(name, types[name.lower()]) for name in names)).fetchall()
@@ -64,14 +68,6 @@ def read_rows(store: Store, rubric: Rubric) -> list[Row]:
     for reason in _misplaced(rows, games):
         raise _refused(rubric, reason)
     return rows
-
-
-def _statement(rubric: Rubric) -> str:
-    sql = rubric.unit_sql or ""
-    mistake = query_mistake(sql)
-    if mistake is not None:
-        raise _refused(rubric, f"does not work: {mistake}")
-    return without_end(sql)
 
 
 def _columns(rubric: Rubric, types: Mapping[str, str]) -> list[str]:
