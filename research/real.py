@@ -133,7 +133,7 @@ def take_recorded(store: Store, readings: Mapping[str, Any], reader: str = "llm:
         reading = readings.get(key) or readings.get(reading_key(messages_for("", Frame.own(_BOARD.sub("", frame)), said)[1]["content"])[0])
         if reading is not None:
             read += 1
-            filled = filled_form(_with_words(reading, said), text.family.model)
+            filled = filled_form(_with_words(reading, said), form_of(text.family.types, text.family.prompt["form"]))
             rows += rows_of(read_reply(filled, said, text.family.types), text.place, reader, key)
     put_claims(store, reader, rows)
     return read

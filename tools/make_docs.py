@@ -236,7 +236,7 @@ def claims_page() -> str:
     for title, room in (*rooms.items(), ("Any other game", generic)):
         if room is not None:
             lines += [f"## {title}", "", "| kind | meaning | its fields |", "|---|---|---|"]
-            lines += [f"| `{kind_of(kind)}` | {_one_line(kind.__doc__)} | {_claim_fields(kind)} |" for kind in room.TYPES]
+            lines += [f"| `{kind_of(kind)}` | {_one_line(kind.__doc__)} | {_claim_fields(kind)} |" for kind in room.READING.types]
             lines.append("")
     return "\n".join(lines)
 

@@ -177,7 +177,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
 
 def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimization:
     from analytics.judging.optimization_gain import METRICS, mean_agreement
-    from judges.optimization.cases import cases_of, optimizable, split
+    from judges.optimization.cases import cases_of, optimizable, split, split_as_asked
     from judges.optimization.search import Optimization, narrowed
 
     parts = split(cases_of(store, parent, options["labels"]), held_out=options["held_out"], seed=options["seed"])
@@ -193,7 +193,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
 
     return Optimization(
         rubric=rubric,
-        parts=parts.of(rubric),
+        parts=split_as_asked(parts, rubric),
         optimizer=options["optimizer"],
         asked=judge,
         writer=writer_of(judge, options),

@@ -97,8 +97,8 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
 
 
 def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
-    from judges.claims.readers import reading_module
-    from judges.claims.texts import FamilyReading, prompt_in
+    from judges.claims.readers import family_reading
+    from judges.claims.texts import prompt_in
     from judges.optimization.cases import reader_cases, split_by_author
     from judges.optimization.search import ReaderOptimization
 
@@ -108,7 +108,7 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     reader, concurrency = asked_model(options)
     return ReaderOptimization(
         benchmark=benchmark,
-        instructions=prompt.instructions.get(benchmark, FamilyReading(reading_module(benchmark)).instructions),
+        instructions=prompt.instructions.get(benchmark, family_reading(benchmark).prompt["instructions"]),
         parts=split_by_author(cases, held_out=options["held_out"], seed=seed),
         optimizer=options["optimizer"],
         asked=reader,

@@ -8,12 +8,10 @@ from typing import Any, Final
 
 from games.asympuzl.facts import TYPES, AsymPuzlClaim, Fact, Question, read_facts
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
-from judges.claims.reading import Read, ReadClaim, Unread
+from judges.claims.reading import FamilyReading, Read, ReadClaim, Unread
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packages import packaged_yaml
-
-__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
 _PROMPT: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]*)*[.!?]*")
@@ -23,24 +21,18 @@ _ABOUT: Final = {
     "order": re.compile(r"\b(?:order|positions?|shapes?)\b", re.IGNORECASE),
 }
 
-INSTRUCTIONS: Final = str(_PROMPT["instructions"])
-"""What a model receives about the game, whoever speaks."""
-
-FORM: Final = str(_PROMPT["form"])
-"""What it is shown of the form, after the text."""
-
 
 def reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: a message to the partner."""
     return message.channel == "public" and message.agent in AGENTS and bool(message.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
+def _frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Whose message it is."""
     return Frame(_PROMPT["frame"], speaker=in_frame(message.agent))
 
 
-def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[AsymPuzlClaim]:
+def _read(game: Transcript, _turn: int, message: UtteranceView) -> Read[AsymPuzlClaim]:
     """Read a message by rules: its facts, and what each sentence asks; a clause with a word of no known pattern is not understood."""
     # words of this puzzle's shapes, and of all colors: A does not know which are in play
     truth = (game.goal or {}).get("truth", ())
@@ -63,3 +55,6 @@ def _questions(text: str) -> Iterator[ReadClaim[AsymPuzlClaim]]:
         if _ASKS.search(words):
             about: Any = next((name for name, pattern in _ABOUT.items() if pattern.search(words)), "other")
             yield ReadClaim(Question(about=about, words=words), sentence.start(), sentence.end())
+
+
+READING: Final = FamilyReading(types=TYPES, prompt=_PROMPT, reads=reads, frame=_frame, read=_read)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from judges.claims.reading import Read, ReadClaim
+from judges.claims.reading import FamilyReading, Read, ReadClaim
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packages import packaged_yaml
@@ -35,32 +35,25 @@ class Said:
     """The sentence."""
 
 
-TYPES: Final = (Said,)
-INSTRUCTIONS: Final = str(_TABLES["instructions"])
-"""What a model receives about the game, whoever speaks."""
-
-FORM: Final = str(_TABLES["form"])
-"""What it is shown of the form, after the text."""
-
 _ASKS: Final = any_of(_TABLES["asks"])
 _DENIES: Final = any_of(_TABLES["denies"])
 _ACKNOWLEDGES: Final = any_of(_TABLES["acknowledges"])
 _HEDGES: Final = any_of(_TABLES["hedges"])
 
 
-def reads(message: UtteranceView) -> bool:
+def _reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: whether there is one."""
     return bool(message.text.strip())
 
 
-def frame(game: Transcript, _turn: int, message: UtteranceView) -> Frame:
+def _frame(game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Who speaks, and who there is to speak to."""
     kind = "a message" if message.channel == "public" else "private reasoning"
     others = Frame.joined(", ", [in_frame(name) for name in game.agents if name != message.agent])
     return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(message.agent), others=others or "nobody else")
 
 
-def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[Said]:
+def _read(game: Transcript, _turn: int, message: UtteranceView) -> Read[Said]:
     """Read a text sentence by sentence."""
     return Read(tuple(_sentences(message, [name for name in game.agents if name != message.agent])))
 
@@ -82,3 +75,6 @@ def _act(words: str) -> Literal["asks", "states", "denies", "acknowledges"]:
     if _ACKNOWLEDGES.match(words):
         return "acknowledges"
     return "denies" if _DENIES.search(words) else "states"
+
+
+READING: Final = FamilyReading(types=(Said,), prompt=_TABLES, reads=_reads, frame=_frame, read=_read)

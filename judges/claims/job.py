@@ -211,7 +211,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
     with starting(store):
         refuse_if_reading(request, store)
         found, texts, before = open_texts(request, store)
-        questions = [ModelQuestion(messages=one.messages, form=one.family.model) for one in found]
+        questions = [ModelQuestion(messages=one.messages, form=one.form) for one in found]
         asked = batches.affordable(request.max_cost, questions, settings, price)
         counts = (asked, texts, before, len(found) - asked)
         if not asked:
@@ -265,7 +265,12 @@ def _taken(reply: BatchReply, sent: Submission[_BatchJob], question: ReadingQues
 def _about(question: ReadingQuestion) -> dict[str, Any]:
     """Where the first of the texts is, and the form of the reply, as a request has them."""
     first = question.texts[0]
-    return {"form": question.family.model, "episode_id": first.game.episode_id, "turn": first.turn, "agent": first.message.agent}
+    return {
+        "form": question.form,
+        "episode_id": first.game.episode_id,
+        "turn": first.turn,
+        "agent": first.message.agent,
+    }
 
 
 def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
@@ -282,7 +287,7 @@ def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
     try:
         with path.open("wb") as lines:
             for one in questions:
-                schema = one.family.model.model_json_schema()
+                schema = one.form.model_json_schema()
                 lines.write(orjson.dumps({"id": one.key, "messages": one.messages, "schema": schema}) + b"\n")
     except OSError as error:
         raise UsageError(f"--record {path}: cannot be written: {error.strerror}") from error
@@ -312,7 +317,11 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
         keys = [str(reply.get("id"))] if "user" not in reply else asked.get(_text_of(str(reply["user"])) or ("", ""), ())
         for one in [waiting[key] for key in keys if key in waiting]:
             try:
-                read = read_reply(filled_form(reply.get("reply", reply.get("reading")), one.family.model), one.text, one.family.types)
+                read = read_reply(
+                    filled_form(reply.get("reply", reply.get("reading")), one.form),
+                    one.text,
+                    one.family.types,
+                )
             except ValueError as error:
                 report.failed += len(one.texts)
                 report.first_error = report.first_error or f"{path.name}, line {number}: {' '.join(str(error).split())}"

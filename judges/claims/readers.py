@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple, Protocol, cast
 
 from judges.claims import generic
 from judges.claims.extraction import read_of
-from judges.claims.reading import Read, ReadClaim, TextClaims, Unread
+from judges.claims.reading import FamilyReading, Read, ReadClaim, TextClaims, Unread
 from judges.evidence.transcript import RULES, Reader, Transcript, UtteranceView, reader_named
 from schemas.claims import kind_of, written
 from schemas.common.errors import UsageError
@@ -108,39 +107,28 @@ def reading_of(game: Transcript, turn: int, message: UtteranceView) -> TextClaim
     reader = reader_named(game.reader)
     found = read_by(game, turn, message, reader)
     if found is None:
-        types = tuple(reading_module(game.benchmark).TYPES)
-        found = Read((), (Unread(message.text, f"{reader.stored} has not read it", types),))
+        found = Read((), (Unread(message.text, f"{reader.stored} has not read it", family_reading(game.benchmark).types),))
     return TextClaims(found)
 
 
-def reading_module(benchmark: str) -> ModuleType:
-    """How the texts of a benchmark are read: the family's module `reading`, or what serves for any game."""
-    return module(benchmark, "judges", "reading") or generic
-
-
-def read_by_rules(game: Transcript, turn: int, message: UtteranceView) -> Read[Any]:
-    """What the family's rules understand of a text."""
-    return reading_module(game.benchmark).read(game, turn, message)  # type: ignore[no-any-return]  # a module, found by name
-
-
-def read_before(game: Transcript, turn: int, message: UtteranceView, *, by_model: bool) -> Read[Any] | None:
-    """What the game's stored reader made of a text; None if it has not read it."""
-    family = reading_module(game.benchmark)
-    found = read_of(game.claims.get((turn, message.seq), ()), tuple(family.TYPES))
-    if found is None or not by_model or not hasattr(family, "resolve"):
-        return found
-    return cast("Read[Any]", family.resolve(found, game, turn, message))
+def family_reading(benchmark: str) -> FamilyReading:
+    """How the texts of a benchmark are read."""
+    found: FamilyReading = (module(benchmark, "judges", "reading") or generic).READING
+    return found
 
 
 def read_by(game: Transcript, turn: int, message: UtteranceView, reader: Reader) -> Read[Any] | None:
     """What a reader made of a text of a game that was loaded with it; None if it has not read it."""
-    other = read_before(game, turn, message, by_model=reader.model is not None)
+    family = family_reading(game.benchmark)
+    other = read_of(game.claims.get((turn, message.seq), ()), family.types)
+    if other is not None and reader.model is not None and family.resolve is not None:
+        other = family.resolve(other, game, turn, message)
     if not reader.rules:
         return other
-    own = read_by_rules(game, turn, message)
+    own = family.read(game, turn, message)
     if reader.stored is None:
         return own
-    return None if other is None else agreed(own, other, (RULES, reader.stored), getattr(reading_module(game.benchmark), "WEAK", ()))
+    return None if other is None else agreed(own, other, (RULES, reader.stored), family.weak)
 
 
 FIRST = "(first)"

@@ -8,9 +8,12 @@ a clause that might have made the claim.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from judges.evidence.frame import Frame
+from judges.evidence.transcript import Transcript, UtteranceView
 
 Claim_co = TypeVar("Claim_co", covariant=True)
 Kind = TypeVar("Kind")
@@ -52,6 +55,26 @@ class Read(NamedTuple, Generic[Claim_co]):
     unread: tuple[Unread, ...] = ()
     vouched: tuple[type, ...] | None = None
     """Kinds of claim of which it tells all that the text makes, by accident of wording too; None: of every kind."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FamilyReading:
+    """How the texts of a benchmark are read: `READING` of `judges.<family>.reading`, for any other game of `judges.claims.generic`."""
+
+    types: tuple[type, ...]
+    """Its kinds of claim."""
+    prompt: Mapping[str, Any]
+    """What a model receives: ``instructions`` about the game, whoever speaks, and ``form``, shown after the text."""
+    reads: Callable[[UtteranceView], bool]
+    """Whether a text is one that makes claims."""
+    frame: Callable[[Transcript, int, UtteranceView], Frame]
+    """(game, turn, text) -> what its words refer to: all that a model receives about the speaker."""
+    read: Callable[[Transcript, int, UtteranceView], Read[Any]]
+    """(game, turn, text) -> what the rules make of it."""
+    resolve: Callable[[Read[Any], Transcript, int, UtteranceView], Read[Any]] | None = None
+    """Works out what a model's reading leaves to the program."""
+    weak: Collection[tuple[str, str, Any]] = ()
+    """Kind, field and value (None: any) that contradict nothing where two readers differ: other values say more."""
 
 
 class _Finding:

@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judges.claims.extraction import Example, TextPlace, form_of, messages_for, rows_of
-from judges.claims.readers import read_by, reading_module
-from judges.evidence.frame import Frame
+from judges.claims.readers import family_reading, read_by
+from judges.claims.reading import FamilyReading
 from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
 from judges.evidence.units import games_where
 from judges.rubric import ANY_BENCHMARK, Rubric
@@ -29,40 +28,6 @@ from schemas.store.store import Store, Transaction
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class FamilyReading(NamedTuple):
-    """How a benchmark's texts are read (`judges.<family>.reading`)."""
-
-    module: ModuleType
-
-    @property
-    def types(self) -> tuple[type, ...]:
-        """Its kinds of claim."""
-        return tuple(self.module.TYPES)
-
-    @property
-    def instructions(self) -> str:
-        """What a model receives about the game, whoever speaks."""
-        return str(self.module.INSTRUCTIONS)
-
-    @property
-    def form(self) -> str:
-        """What it is shown of the form, after the text."""
-        return str(self.module.FORM)
-
-    @property
-    def model(self) -> type[BaseModel]:
-        """The form that it fills in."""
-        return form_of(self.types, self.form)
-
-    def reads(self, message: UtteranceView) -> bool:
-        """Whether a text is one that makes claims."""
-        return bool(self.module.reads(message))
-
-    def frame(self, game: Transcript, turn: int, message: UtteranceView) -> Frame:
-        """What its words refer to: all that a model receives about the speaker."""
-        return Frame.taken(self.module.frame(game, turn, message))
 
 
 class Text(NamedTuple):
@@ -109,7 +74,7 @@ def texts(
     """
     selection = games_where(store, where, benchmarks)
     for game in load(store, list(selection), reader):
-        family, turns = FamilyReading(reading_module(game.benchmark)), selection[game.episode_id]
+        family, turns = family_reading(game.benchmark), selection[game.episode_id]
         for turn in game.turns:
             if turns is None or turn.turn in turns or (earlier and turn.turn < max(turns)):
                 yield from (Text(game, turn.turn, message, family) for message in turn.utterances if family.reads(message))
@@ -228,6 +193,11 @@ class ReadingQuestion:
     texts: list[Text] = field(default_factory=list)
 
     @property
+    def form(self) -> type[BaseModel]:
+        """What the model fills in."""
+        return form_of(self.family.types, self.family.prompt["form"])
+
+    @property
     def key(self) -> str:
         """As in the column `claims.prompt_hash`."""
         content = "\0".join(f"{message['role']}\1{message['content']}" for message in self.messages)
@@ -265,9 +235,9 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
 def question_of(text: Text, prompt: PromptParts) -> ReadingQuestion:
     """What a model is asked about a text."""
     benchmark = text.game.benchmark
-    instructions = prompt.instructions.get(benchmark, text.family.instructions)
+    instructions = prompt.instructions.get(benchmark, text.family.prompt["instructions"])
     frame = text.family.frame(text.game, text.turn, text.message)
-    messages = messages_for(instructions, frame, text.message.text, prompt.examples.get(benchmark, ()), text.family.form)
+    messages = messages_for(instructions, frame, text.message.text, prompt.examples.get(benchmark, ()), text.family.prompt["form"])
     return ReadingQuestion(text.family, text.message.text, messages)
 
 

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from games.craft.claims import CraftClaim, Remark, Request
+from games.craft.claims import TYPES, CraftClaim, Remark, Request
 from judges.claims.extraction import READ
 from judges.claims.readers import AnnotatedMessages
 from judges.craft.language.reader import checked_record, claims_of
-from judges.craft.reading import TYPES
 from judges.evidence.transcript import PLANTED
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.common.errors import BadInputError, CotraceError, UsageError

@@ -12,13 +12,11 @@ from typing import Any, Final, NamedTuple, cast
 from games.craft.claims import TYPES, CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View, compatible
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Board, Cell, Director
 from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
-from judges.claims.reading import Read, ReadClaim, Unread
+from judges.claims.reading import FamilyReading, Read, ReadClaim, Unread
 from judges.craft.language.typed import read_text
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packages import packaged_yaml
-
-__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "WEAK", "frame", "read", "reads", "resolve"]
 
 _DOMINO: Final = 2
 _UNPLACED: Final = "which place is meant by another block is not clear"
@@ -380,15 +378,6 @@ _FAILED_THOUGHT: Final = "Error in generation:"
 _PROMPT: Final = packaged_yaml(__package__, "reading.yaml")
 _SIDE_NAMES: Final = ("left", "middle", "right")
 
-INSTRUCTIONS: Final = str(_PROMPT["instructions"])
-"""What a model receives about the game, whoever speaks."""
-
-FORM: Final = str(_PROMPT["form"])
-"""What it is shown of the form, after the text."""
-
-WEAK: Final = frozenset({("view", "seen_by", "seat"), ("stance", "attitude", "named"), ("remark", "verb", None)})
-"""What contradicts nothing where two readers differ: other values say more (`judges.claims.readers`)."""
-
 _REFERS: Final = frozenset(str(_PROMPT["refers"]).split())
 """Words that may speak of a block on the board."""
 
@@ -405,7 +394,7 @@ def reads(message: UtteranceView) -> bool:
     return text not in ("", NO_MESSAGE, FAILED_CALL_MESSAGE)
 
 
-def read(game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
+def _read_message(game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
     """Read a director's text by rules, before the board of its turn."""
     stacks: dict[str, Any] = game.turn(turn).state_before.get("stacks", {})
     return _read(message.text, message.agent, tuple(tuple(stacks.get(cell, ())) for cell in CELLS))
@@ -417,13 +406,13 @@ def _read(text: str, speaker: str, stacks: tuple[tuple[str, ...], ...]) -> Read[
     return read_text(text.replace("</message>", " " * len("</message>")), speaker, dict(zip(CELLS, stacks, strict=True)))
 
 
-def resolve(read: Read[CraftClaim], game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
+def _resolve(read: Read[CraftClaim], game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
     """Work out what a model's reading leaves to the program: places given by other blocks, and what follows from the words."""
     speaker = next(name for name in DIRECTORS if name == message.agent)
     return resolved(read, message.text, speaker, board_of(game.turn(turn).state_before))
 
 
-def frame(game: Transcript, turn: int, message: UtteranceView) -> Frame:
+def _frame(game: Transcript, turn: int, message: UtteranceView) -> Frame:
     """What a director's words refer to: the walls, and the board where the text may speak of what is on it."""
     kind = "a public message" if message.channel == "public" else "private reasoning"
     walls = Frame.own("; ".join(f"{name}: {_in_order(cells)}" for name, cells in WALLS.items()))
@@ -436,3 +425,7 @@ def frame(game: Transcript, turn: int, message: UtteranceView) -> Frame:
 
 def _in_order(cells: tuple[str, ...]) -> str:
     return ", ".join(f"{side} {cell}" for side, cell in zip(_SIDE_NAMES, cells, strict=True))
+
+
+_WEAK: Final = frozenset({("view", "seen_by", "seat"), ("stance", "attitude", "named"), ("remark", "verb", None)})
+READING: Final = FamilyReading(types=TYPES, prompt=_PROMPT, reads=reads, frame=_frame, read=_read_message, resolve=_resolve, weak=_WEAK)

@@ -12,12 +12,10 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from games.einstein.claims import TYPES, Belongs, Corner, EinsteinClaim, Lies
-from judges.claims.reading import Read, ReadClaim, Unread
+from judges.claims.reading import FamilyReading, Read, ReadClaim, Unread
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packages import packaged_yaml
-
-__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
 _CLAUSE: Final = re.compile(
     r"[.!?;:\n]+|,\s*(?:and |so |but |which means that |therefore )?|\b(?:so|because|but|therefore|which means that)\b", re.IGNORECASE
@@ -140,23 +138,20 @@ def _claims_nothing(clause: str, blocks: set[str], corners: set[Corner]) -> bool
 
 _PROMPT: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 
-INSTRUCTIONS: Final = str(_PROMPT["instructions"])
-"""What a model receives about the game, whoever speaks."""
-
-FORM: Final = str(_PROMPT["form"])
-"""What it is shown of the form, after the text."""
-
 
 def reads(message: UtteranceView) -> bool:
     """Whether a text can make claims: private reasoning does; a message is an action in its own form."""
     return message.channel == "private" and bool(message.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
+def _frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Whose thoughts they are."""
     return Frame(_PROMPT["frame"], kind="private reasoning", speaker=in_frame(message.agent))
 
 
-def read(_game: Transcript, _turn: int, message: UtteranceView) -> Read[EinsteinClaim]:
+def _read(_game: Transcript, _turn: int, message: UtteranceView) -> Read[EinsteinClaim]:
     """Read a player's thoughts by rules."""
     return read_thoughts(message.text)
+
+
+READING: Final = FamilyReading(types=TYPES, prompt=_PROMPT, reads=reads, frame=_frame, read=_read)

@@ -14,9 +14,9 @@ Readers:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import orjson
 
@@ -246,18 +246,21 @@ def load(store: Store, episode_ids: Sequence[str], reader: Reader | None = None)
 
 def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: Reader | None = None) -> dict[str, Transcript]:
     """The games of those ids over a connection that the caller holds; ids that are not in the store are left out."""
-    agents = _grouped(connection, "agents", "agent, role, persona, private_view, view_kind", ids, order="agent")
-    turns = _grouped(
-        connection, "turns", "turn, state_before, state_after, oracle_available, oracle_followed, error, goal_reached", ids, order="turn"
-    )
-    reply = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
-    done = _grouped(connection, "actions", "turn, agent, verb, arguments, accepted, error_code, error_text", ids, order="turn, seq")
-    oracle = _grouped(connection, "oracle_actions", "turn, verb, arguments, listed, verified", ids, order="turn, rank")
-    failures = _grouped(connection, "failures", "turn, agent, taxonomy, category, evidence", ids, order="turn, agent, taxonomy, category")
-    claims = _claims(connection, ids, reader.stored) if reader is not None and reader.stored is not None else {}
-    columns = "benchmark, task_id, model, team, goal, details"
+
+    def rows(table: str, columns: str, order: str) -> dict[str, list[_Row]]:
+        return _grouped(
+            connection, f"SELECT episode_id, {columns} FROM {table} WHERE episode_id IN (SELECT unnest($1)) ORDER BY {order}", [ids]
+        )
+
+    agents = rows("agents", "agent, role, persona, private_view, view_kind", "agent")
+    turns = rows("turns", "turn, state_before, state_after, oracle_available, oracle_followed, error, goal_reached", "turn")
+    messages = rows("utterances", "turn, seq, agent, channel, audience, text, superseded", "turn, seq")
+    done = rows("actions", "turn, agent, verb, arguments, accepted, error_code, error_text", "turn, seq")
+    oracle = rows("oracle_actions", "turn, verb, arguments, listed, verified", "turn, rank")
+    failures = rows("failures", "turn, agent, taxonomy, category, evidence", "turn, agent, taxonomy, category")
+    claims = {} if reader is None or reader.stored is None else _grouped(connection, _CLAIMS, [ids, reader.stored])
     games: dict[str, Transcript] = {}
-    for episode_id, (row,) in _grouped(connection, "episodes", columns, ids, order="episode_id").items():
+    for episode_id, (row,) in rows("episodes", "benchmark, task_id, model, team, goal, details", "episode_id").items():
         benchmark, task_id, model, team, goal, details = row
         games[episode_id] = Transcript(
             episode_id=episode_id,
@@ -268,67 +271,59 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: Re
             goal=_parsed_or_none(goal),
             details=_parsed(details),
             agents={a[0]: AgentView(a[0], a[1], a[2], _parsed_or_none(a[3]), a[4]) for a in agents.get(episode_id, [])},
-            turns=_turns(*(rows.get(episode_id, []) for rows in (turns, reply, done, oracle, failures))),
+            turns=_turns(*(found.get(episode_id, []) for found in (turns, messages, done, oracle, failures))),
             reader=reader.name if reader is not None else "rules",
-            claims=claims.get(episode_id, {}),
+            claims=_by(claims.get(episode_id, []), 2, lambda kind, claim, *rest: ClaimView(kind, _parsed(claim), *rest)),
         )
     return games
 
 
-def _claims(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: str) -> dict[str, dict[tuple[int, int], tuple[ClaimView, ...]]]:
-    rows = connection.execute(
-        "SELECT episode_id, turn, seq, kind, claim, words, start_char, end_char, certain, reason, prompt_hash "
-        "FROM claims JOIN utterances USING (episode_id, turn, seq) "
-        "WHERE reader = ? AND text_hash = md5(text) AND episode_id IN (SELECT unnest(?)) ORDER BY episode_id, turn, seq, number",
-        [reader, ids],
-    ).fetchall()
-    found: dict[str, dict[tuple[int, int], tuple[ClaimView, ...]]] = {}
-    for episode_id, turn, seq, kind, claim, *rest in rows:
-        texts = found.setdefault(episode_id, {})
-        texts[turn, seq] = (*texts.get((turn, seq), ()), ClaimView(kind, _parsed(claim), *rest))
-    return found
-
+_CLAIMS: Final = """
+SELECT episode_id, turn, seq, kind, claim, words, start_char, end_char, certain, reason, prompt_hash
+FROM claims JOIN utterances USING (episode_id, turn, seq)
+WHERE episode_id IN (SELECT unnest($1)) AND reader = $2 AND text_hash = md5(text)
+ORDER BY episode_id, turn, seq, number
+"""
 
 _Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
-def _grouped(connection: duckdb.DuckDBPyConnection, table: str, columns: str, ids: list[str], *, order: str) -> dict[str, list[_Row]]:
-    rows = connection.execute(
-        f"SELECT episode_id, {columns} FROM {table} WHERE episode_id IN (SELECT unnest(?)) ORDER BY episode_id, {order}", [ids]
-    ).fetchall()
+def _grouped(connection: duckdb.DuckDBPyConnection, query: str, values: list[Any]) -> dict[str, list[_Row]]:
+    """Episode -> the other columns of its rows, in the order of the query."""
     groups: dict[str, list[_Row]] = {}
-    for episode_id, *rest in rows:
+    for episode_id, *rest in connection.execute(query, values).fetchall():
         groups.setdefault(episode_id, []).append(tuple(rest))
     return groups
 
 
+def _by(rows: list[_Row], keys: int, made: Callable[..., T]) -> dict[Any, tuple[T, ...]]:
+    """The first columns, or the first one -> what is made of the others of their rows."""
+    found: dict[Any, list[T]] = {}
+    for row in rows:
+        found.setdefault(row[0] if keys == 1 else row[:keys], []).append(made(*row[keys:]))
+    return {key: tuple(several) for key, several in found.items()}
+
+
 def _turns(turns: list[_Row], messages: list[_Row], done: list[_Row], oracle: list[_Row], failures: list[_Row]) -> tuple[TurnView, ...]:
-    utterances: dict[int, list[UtteranceView]] = {}
-    for turn, seq, agent, channel, audience, text, superseded in messages:
-        utterances.setdefault(turn, []).append(UtteranceView(seq, agent, channel, tuple(audience), text, superseded))
-    actions: dict[int, list[ActionView]] = {}
-    for turn, agent, verb, arguments, accepted, code, error in done:
-        actions.setdefault(turn, []).append(ActionView(agent, verb, _parsed(arguments), accepted, code, error))
-    candidates: dict[int, list[OracleView]] = {}
-    for turn, verb, arguments, listed, verified in oracle:
-        candidates.setdefault(turn, []).append(OracleView(verb, _parsed(arguments), listed, verified))
-    by_rule: dict[int, list[FailureView]] = {}
-    for turn, agent, taxonomy, category, evidence in failures:
-        by_rule.setdefault(turn, []).append(FailureView(agent, taxonomy, category, evidence))
+    utterances = _by(messages, 1, lambda seq, agent, channel, audience, *rest: UtteranceView(seq, agent, channel, tuple(audience), *rest))
+    actions = _by(done, 1, lambda agent, verb, arguments, *rest: ActionView(agent, verb, _parsed(arguments), *rest))
+    candidates = _by(oracle, 1, lambda verb, arguments, *rest: OracleView(verb, _parsed(arguments), *rest))
+    by_rule = _by(failures, 1, FailureView)
     states: dict[str, JsonObject] = {}
     return tuple(
         TurnView(
             turn=number,
             state_before=_shared(before, states),
             state_after=_shared(after, states),
-            utterances=tuple(utterances.get(number, ())),
-            actions=tuple(actions.get(number, ())),
-            oracle=tuple(candidates.get(number, ())),
+            utterances=utterances.get(number, ()),
+            actions=actions.get(number, ()),
+            oracle=candidates.get(number, ()),
             oracle_available=available,
             oracle_followed=followed,
             error=error,
             goal_reached=reached,
-            failures=tuple(by_rule.get(number, ())),
+            failures=by_rule.get(number, ()),
         )
         for number, before, after, available, followed, error, reached in turns
     )

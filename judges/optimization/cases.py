@@ -10,13 +10,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from ingest.labels.files import PLANTED_PREFIX
 from judges.claims.extraction import Example
 from judges.claims.readers import read_by
-from judges.claims.reading import Read, ReadClaim
-from judges.claims.texts import FamilyReading, PromptParts, Text, question_of, texts
+from judges.claims.reading import FamilyReading, Read, ReadClaim
+from judges.claims.texts import PromptParts, Text, question_of, texts
 from judges.evidence.frame import Frame
 from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
@@ -77,18 +77,25 @@ class Case:
         return {question: next(iter(given)) for question, given in self.labels.items() if len(given) == 1}
 
 
-class CaseSplit(NamedTuple):
-    """The cases of each part; no game is in two of them."""
+CaseT = TypeVar("CaseT")
 
-    training: list[Case]
-    validation: list[Case]
-    held_out: list[Case]
 
-    def of(self, rubric: Rubric) -> CaseSplit:
-        """The cases as a rubric asks that has some of the questions only; cases without labels of these are left out."""
-        groups = [group.shows for group in rubric.groups()]
-        questions = rubric.questions.keys()
-        return CaseSplit(*([found for case in part if (found := _restricted(case, groups, questions)) is not None] for part in self))
+class Split(NamedTuple, Generic[CaseT]):
+    """The cases of each part; no game is in two of them, and no author of texts of the held-out part is in another."""
+
+    training: list[CaseT]
+    validation: list[CaseT]
+    held_out: list[CaseT]
+
+
+CaseSplit = Split[Case]
+
+
+def split_as_asked(parts: CaseSplit, rubric: Rubric) -> CaseSplit:
+    """The cases as a rubric asks that has some of the questions only; cases without labels of these are left out."""
+    groups = [group.shows for group in rubric.groups()]
+    questions = rubric.questions.keys()
+    return Split(*([found for case in part if (found := _restricted(case, groups, questions)) is not None] for part in parts))
 
 
 def _restricted(case: Case, groups: Sequence[tuple[str, ...]], questions: Collection[str]) -> Case | None:
@@ -166,7 +173,7 @@ def split(cases: Sequence[Case], *, held_out: float, seed: int) -> CaseSplit:
     games = sorted({case.episode_id for case in cases}, key=lambda game: hashlib.blake2b(f"{seed} {game}".encode()).digest())
     retained = len(games) - round(held_out * len(games))
     place = {game: 2 if index >= retained else int(index >= retained // 2) for index, game in enumerate(games)}
-    return CaseSplit(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
+    return Split(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
 
 
 def optimizable(rubric: Rubric, parts: CaseSplit, asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -247,14 +254,6 @@ def _words(claimed: ReadClaim[Any], text: str) -> str:
     return text[claimed.start : claimed.end] if claimed.start is not None else text
 
 
-class ReaderCaseSplit(NamedTuple):
-    """The cases of each part; no author of the held-out part is in another, and no game is in two."""
-
-    training: list[ReaderCase]
-    validation: list[ReaderCase]
-    held_out: list[ReaderCase]
-
-
 def reader_cases(store: Store, benchmark: str, *, per_author: int, seed: int, where: str | None = None) -> list[ReaderCase]:
     """Texts of a benchmark whose authors say what they claim: different ones, at most so many an author.
 
@@ -301,7 +300,7 @@ def _reader_case(number: int, text: Text, meant: Read[Any]) -> ReaderCase:
     )
 
 
-def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) -> ReaderCaseSplit:
+def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) -> Split[ReaderCase]:
     """Some authors are held out; the games of the others are halved. The same seed gives the same split.
 
     Args:
@@ -321,7 +320,7 @@ def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) 
     others = [case for case in cases if case.author in authors[:retained] and case.episode_id not in theirs]
     games = sorted({case.episode_id for case in others}, key=lambda game: _dealt(seed, game))
     training = set(games[: len(games) // 2])
-    parts = ReaderCaseSplit(
+    parts = Split(
         [case for case in others if case.episode_id in training], [case for case in others if case.episode_id not in training], apart
     )
     for name, part in zip(("training", "validation", "held-out"), parts, strict=True):

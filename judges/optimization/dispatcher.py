@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -25,44 +25,11 @@ from providers.provider import ModelSettings
 from schemas.chat.messages import Message
 from schemas.common.errors import CotraceError
 
+if TYPE_CHECKING:
+    from judges.optimization.program import ReaderTask, RubricTask
+
 T = TypeVar("T")
 _PURPOSE: Final = "optimize"
-
-
-_Prompt_contra = TypeVar("_Prompt_contra", contravariant=True)
-_Case_contra = TypeVar("_Case_contra", contravariant=True)
-_Answer_co = TypeVar("_Answer_co", covariant=True)
-
-
-class Hashed(Protocol):
-    """A rubric, or a reader's prompt."""
-
-    @property
-    def hash(self) -> str:
-        """What tells it from every other."""
-
-
-class Numbered(Protocol):
-    """A case."""
-
-    @property
-    def number(self) -> int:
-        """Which case it is."""
-
-
-class Manner(Protocol[_Prompt_contra, _Case_contra, _Answer_co]):
-    """How what is optimised asks a model about a case."""
-
-    def request(self, prompt: _Prompt_contra, case: _Case_contra) -> Request:
-        """What the model is asked."""
-
-    def answer_in(self, case: _Case_contra, filled: BaseModel) -> _Answer_co:
-        """What it answers, out of the form that it has filled in."""
-
-
-PromptT = TypeVar("PromptT", bound=Hashed)
-CaseT = TypeVar("CaseT", bound=Numbered)
-AnswerT = TypeVar("AnswerT")
 
 
 class BudgetStopError(CotraceError):
@@ -103,12 +70,15 @@ class Conditions(NamedTuple):
     """Called after each call with how many there were that had not been answered before."""
 
 
-class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
-    """Asks the model that is to get better about cases, and the writer for texts."""
+class Dispatcher:
+    """Asks the model that is to get better about cases, and the writer for texts.
 
-    def __init__(self, manner: Manner[PromptT, CaseT, AnswerT], judge: Priced, writer: Priced, conditions: Conditions) -> None:
+    `task` is a `RubricTask` or a `ReaderTask` (`judges.optimization.program`): prompts, cases and answers are of its kind.
+    """
+
+    def __init__(self, task: RubricTask | ReaderTask, judge: Priced, writer: Priced, conditions: Conditions) -> None:
         self._loop = asyncio.get_running_loop()
-        self._manner = manner
+        self._task: Any = task
         self._cache = ReplyCache(conditions.cache)
         terms = JobTerms(budget=Budget(conditions.max_cost), cache=self._cache, concurrency=conditions.concurrency)
         self._judge = Asker([judge.settings], judge.price, terms)
@@ -118,9 +88,9 @@ class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
         self._why: CotraceError | None = None
         self.usage = terms.usage
         """What was asked of both, and what it took."""
-        self.ledger: dict[str, dict[int, AnswerT | None]] = {}
+        self.ledger: dict[str, dict[int, Any]] = {}
         """Prompt's hash -> case -> answer, None where no usable reply came: all that was asked about cases in this run."""
-        self.asked_with: dict[str, PromptT] = {}
+        self.asked_with: dict[str, Any] = {}
         """Prompt's hash -> prompt, in the order in which they were first asked with."""
 
     async def close(self, *, at_once: bool) -> None:
@@ -137,7 +107,7 @@ class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
         """Let no further call through: threads that an optimiser has left behind end."""
         self._why = self._why or CotraceError("the run has ended")
 
-    def answer(self, prompt: PromptT, case: CaseT) -> AnswerT | None:
+    def answer(self, prompt: Any, case: Any) -> Any:
         """The model's answer about the case; None: no usable reply came.
 
         Raises:
@@ -145,7 +115,7 @@ class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
         """
         return self._wait(self._answer(prompt, case))
 
-    def answer_all(self, prompt: PromptT, cases: Sequence[CaseT]) -> None:
+    def answer_all(self, prompt: Any, cases: Sequence[Any]) -> None:
         """Put the model's answers to all cases into the ledger.
 
         Raises:
@@ -187,16 +157,16 @@ class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
             self._why = self._why or error
             raise
 
-    async def _answer(self, prompt: PromptT, case: CaseT) -> AnswerT | None:
+    async def _answer(self, prompt: Any, case: Any) -> Any:
         name, number = prompt.hash, case.number
         self.asked_with.setdefault(name, prompt)
         answers = self.ledger.setdefault(name, {})
         if number in answers:  # also where no usable reply came: asking again would hardly help
             self.usage.asked, self.usage.from_cache = self.usage.asked + 1, self.usage.from_cache + 1
             return answers[number]
-        request = replace(self._manner.request(prompt, case), purpose=_PURPOSE)
+        request = replace(self._task.request(prompt, case), purpose=_PURPOSE)
         reply = await self._asked(self._judge, request)
-        answers[number] = None if reply.filled is None else self._manner.answer_in(case, reply.filled)
+        answers[number] = None if reply.filled is None else self._task.answer_in(case, reply.filled)
         return answers[number]
 
     async def _write(self, messages: Sequence[Message]) -> str:
@@ -220,9 +190,7 @@ class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
 
 
 @contextmanager
-def dispatching(
-    manner: Manner[PromptT, CaseT, AnswerT], judge: Priced, writer: Priced, conditions: Conditions
-) -> Iterator[Dispatcher[PromptT, CaseT, AnswerT]]:
+def dispatching(task: RubricTask | ReaderTask, judge: Priced, writer: Priced, conditions: Conditions) -> Iterator[Dispatcher]:
     """A dispatcher with a loop of its own in a thread of its own.
 
     Raises:
@@ -233,8 +201,8 @@ def dispatching(
     thread = threading.Thread(target=loop.run_forever, name="dispatcher", daemon=True)
     thread.start()
 
-    async def made() -> Dispatcher[PromptT, CaseT, AnswerT]:
-        return Dispatcher(manner, judge, writer, conditions)
+    async def made() -> Dispatcher:
+        return Dispatcher(task, judge, writer, conditions)
 
     try:
         dispatcher = asyncio.run_coroutine_threadsafe(made(), loop).result()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
@@ -96,22 +96,13 @@ class Calls(NamedTuple):
     writer: int
 
 
-class Objective(Protocol):
-    """What optimisers climb, 0 to 1."""
-
-    def __call__(self, gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None) -> float:
-        """The score of an answered case."""
-
-    def with_feedback(self, gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None) -> Any:
-        """The score and, in words, what was wrong."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
     """What an optimiser works with."""
 
     program: Any
-    metric: Objective
+    metric: Any
+    """What optimisers climb, 0 to 1, in DSPy's signature (`judges.optimization.program`)."""
     training: list[Any]
     validation: list[Any]
     sizes: Sizes

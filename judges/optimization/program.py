@@ -18,7 +18,7 @@ import orjson
 from dspy import lm15
 from pydantic import BaseModel
 
-from judges.claims.extraction import Example, messages_for, read_reply
+from judges.claims.extraction import Example, form_of, messages_for, read_reply
 from judges.claims.readers import TEXT, Count, counts, same_claim
 from judges.claims.reading import Read, ReadClaim
 from judges.evidence.frame import clean
@@ -42,7 +42,7 @@ Demonstrated = Sequence[tuple[Any, Mapping[str, Any]]]
 class Program(dspy.Module):  # type: ignore[misc]
     """One predictor, which is the rubric or the prompt."""
 
-    def __init__(self, task: RubricTask | ReaderTask, dispatcher: Dispatcher[Any, Any, Any], cases: Mapping[int, Any]) -> None:
+    def __init__(self, task: RubricTask | ReaderTask, dispatcher: Dispatcher, cases: Mapping[int, Any]) -> None:
         super().__init__()
         self.asked = _Asked(task, dispatcher, cases)
 
@@ -52,7 +52,7 @@ class Program(dspy.Module):  # type: ignore[misc]
 
 
 class _Asked(dspy.Predict):  # type: ignore[misc]
-    def __init__(self, task: RubricTask | ReaderTask, dispatcher: Dispatcher[Any, Any, Any], cases: Mapping[int, Any]) -> None:
+    def __init__(self, task: RubricTask | ReaderTask, dispatcher: Dispatcher, cases: Mapping[int, Any]) -> None:
         super().__init__(dspy.Signature(task.fields, inspect.cleandoc(task.plain.instructions)))
         self._task, self._dispatcher, self._cases = task, dispatcher, cases
 
@@ -72,7 +72,7 @@ class _Asked(dspy.Predict):  # type: ignore[misc]
 
 
 class RubricTask:
-    """A rubric that is optimised: how it asks (`judges.optimization.dispatcher.Manner`), and how DSPy sees it."""
+    """A rubric that is optimised: how a model is asked about a case, and how DSPy sees it."""
 
     output = "answers"
     asked_about = ("judge", "units")
@@ -185,8 +185,8 @@ class ReaderTask:
 
     def request(self, prompt: ReaderPrompt, case: ReaderCase) -> Request:
         """The call of `cotrace claims` with that prompt."""
-        messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples, case.family.form)
-        return Request(messages=messages, form=case.family.model, episode_id=case.episode_id)
+        messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples, case.family.prompt["form"])
+        return Request(messages=messages, form=form_of(case.family.types, case.family.prompt["form"]), episode_id=case.episode_id)
 
     def answer_in(self, case: ReaderCase, filled: BaseModel) -> Read[Any]:
         """What of the answer counts."""
@@ -312,7 +312,7 @@ def agreement(found: Iterable[Count]) -> float:
     return (1 + _BETA**2) * right / below if below else 1.0
 
 
-def writer_lm(dispatcher: Dispatcher[Any, Any, Any], settings: ModelSettings) -> Any:
+def writer_lm(dispatcher: Dispatcher, settings: ModelSettings) -> Any:
     """The model that writes instructions, as DSPy calls one: our client asks it, so retries, prices, budget and disk are ours."""
     return dspy.LM(settings.model, engine=_Engine(dispatcher), cache=False, num_retries=0, temperature=settings.sampling_temperature)
 
@@ -320,7 +320,7 @@ def writer_lm(dispatcher: Dispatcher[Any, Any, Any], settings: ModelSettings) ->
 class _Engine:
     """DSPy's engine contract: one request, one response."""
 
-    def __init__(self, dispatcher: Dispatcher[Any, Any, Any]) -> None:
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
 
     def complete(self, request: lm15.Request) -> lm15.Response:

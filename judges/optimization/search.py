@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import orjson
 import yaml
@@ -22,8 +22,8 @@ from judges.claims.readers import Count, counts
 from judges.claims.reading import Read
 from judges.claims.texts import PromptFile
 from judges.evidence.prompt import PromptMaker
-from judges.optimization.cases import Answers, Case, CaseSplit, ReaderCase, ReaderCaseSplit
-from judges.optimization.dispatcher import AnswerT, Conditions, Dispatcher, Halted, Priced, PromptT, dispatching
+from judges.optimization.cases import Answers, Case, CaseSplit, ReaderCase, Split
+from judges.optimization.dispatcher import Conditions, Dispatcher, Halted, Priced, dispatching
 from judges.optimization.optimizers import LONGER_INSTRUCTIONS, OPTIMIZERS, Calls, Search, SearchEstimate, SearchTerms
 from judges.rubric import Given, Rubric
 from judges.rubric_files.reading import check, shipped
@@ -44,6 +44,9 @@ _CASES_IN_A_TEXT: Final = 10
 _FEWEST_CANDIDATES: Final = 2
 _MOST_FAILED: Final = 0.2
 """Share of the calls."""
+
+PromptT = TypeVar("PromptT")
+AnswerT = TypeVar("AnswerT")
 
 OnCall = Callable[[int], None]
 """Called after each call with how many there were that had not been answered before."""
@@ -71,7 +74,7 @@ class Optimization(SearchTerms):
     rubric: Rubric
     """With the questions that are optimised, and no others (`narrowed`)."""
     parts: CaseSplit
-    """Cases as this rubric asks them (`CaseSplit.of`)."""
+    """Cases as this rubric asks them (`split_as_asked`)."""
     balanced: bool
     """Whether errors are weighted so that chance is taken out; see `program.TrainingMetric`."""
     agreement: Agreement
@@ -93,11 +96,13 @@ class ReaderOptimization(SearchTerms):
     benchmark: str
     instructions: str
     """As they are: the family's, or those of a prompt file."""
-    parts: ReaderCaseSplit
+    parts: Split[ReaderCase]
 
     def lengths(self) -> _Lengths:
         """How long calls are with the prompt as it is."""
-        prompts = (messages_for(self.instructions, case.frame, case.text, form=case.family.form) for part in self.parts for case in part)
+        prompts = (
+            messages_for(self.instructions, case.frame, case.text, form=case.family.prompt["form"]) for part in self.parts for case in part
+        )
         mean = sum(len(case.text) + len(case.frame) for case in self.parts.training) / len(self.parts.training)
         return _Lengths(prompts, mean, 2 * mean, _TOKENS_A_READING)
 
@@ -202,39 +207,30 @@ def _improved(
     asked, writer = (Priced(*pair) for pair in zip((request.asked, request.writer), request.priced(), strict=True))
     for one in (asked, writer):
         refuse_unpriced(one.settings, one.price, request.max_cost)
+    parts, plain = request.parts, task.plain
     try:
         with dispatching(task, asked, writer, Conditions(request.cache, request.max_cost, request.concurrency, on_call)) as dispatcher:
-            return _tested(request, task, metric, agreement, dispatcher)
+            ledger, usage = dispatcher.ledger, dispatcher.usage
+            first = [*parts.held_out, *parts.validation]
+            dispatcher.answer_all(plain, first)
+            if usage.failed > _MOST_FAILED * len(first):  # agreement would measure the server, and no search could fix that
+                who, what = task.asked_about
+                raise HopelessError(
+                    f"the {who} gave no usable answer to {usage.failed} of {len(first)} {what}; first failure: {usage.first_error}; "
+                    "fix that, then start the same command again"
+                )
+            _search(request, task, metric, dispatcher)
+            scores = {
+                found: agreement(parts.validation, [ledger[found][case.number] for case in parts.validation])
+                for found in dispatcher.asked_with
+                if all(case.number in ledger[found] for case in parts.validation)
+            }
+            best = max(scores, key=lambda found: scores[found])  # of equals the first: what there is comes before all others
+            chosen = None if best == plain.hash else dispatcher.asked_with[best]
+            if chosen is not None:
+                dispatcher.answer_all(chosen, parts.held_out)
     except Halted as halted:
         raise halted.why from None
-
-
-def _tested(
-    request: Optimization | ReaderOptimization,
-    task: RubricTask | ReaderTask,
-    metric: TrainingMetric | ReaderMetric,
-    agreement: Callable[[Sequence[Any], Sequence[Any]], float],
-    dispatcher: Dispatcher[Any, Any, Any],
-) -> Improved[Any, Any]:
-    plain, parts, ledger, usage = task.plain, request.parts, dispatcher.ledger, dispatcher.usage
-    first = [*parts.held_out, *parts.validation]
-    dispatcher.answer_all(plain, first)
-    if usage.failed > _MOST_FAILED * len(first):  # agreement would measure the server, and no search could fix that
-        who, what = task.asked_about
-        raise HopelessError(
-            f"the {who} gave no usable answer to {usage.failed} of {len(first)} {what}; first failure: {usage.first_error}; "
-            "fix that, then start the same command again"
-        )
-    _search(request, task, metric, dispatcher)
-    scores = {
-        found: agreement(parts.validation, [ledger[found][case.number] for case in parts.validation])
-        for found in dispatcher.asked_with
-        if all(case.number in ledger[found] for case in parts.validation)
-    }
-    best = max(scores, key=lambda found: scores[found])  # of equals the first: what there is comes before all others
-    chosen = None if best == plain.hash else dispatcher.asked_with[best]
-    if chosen is not None:
-        dispatcher.answer_all(chosen, parts.held_out)
     return Improved(
         chosen=chosen,
         before=[ledger[plain.hash][case.number] for case in parts.held_out],
@@ -246,28 +242,22 @@ def _tested(
     )
 
 
-def _search(
-    request: Optimization | ReaderOptimization,
-    task: RubricTask | ReaderTask,
-    metric: TrainingMetric | ReaderMetric,
-    dispatcher: Dispatcher[Any, Any, Any],
-) -> None:
+def _search(request: Optimization | ReaderOptimization, task: Any, metric: TrainingMetric | ReaderMetric, dispatcher: Dispatcher) -> None:
     from judges.optimization.program import Program, writer_lm
 
-    examples: Callable[[Any], Any] = task.example
-    safe: Callable[[Any], bool] = task.is_safe
-    learned_from = [case for case in request.parts.training if safe(case)]
+    training, validation = request.parts.training, request.parts.validation
+    learned_from = [case for case in training if task.is_safe(case)]
     if not learned_from:
         raise UsageError(task.nothing_to_learn)
     OPTIMIZERS[request.optimizer].run_quietly(
         Search(
-            sizes=request.sizes(request.parts.training, request.parts.validation),
+            sizes=request.sizes(training, validation),
             seed=request.seed,
             threads=request.concurrency,
             program=Program(task, dispatcher, metric.cases),
             metric=metric,
-            training=[examples(case) for case in learned_from],
-            validation=[examples(case) for case in request.parts.validation],
+            training=[task.example(case) for case in learned_from],
+            validation=[task.example(case) for case in validation],
             writer=writer_lm(dispatcher, request.writer),
             advice=task.advice,
         )
@@ -336,13 +326,15 @@ def write_new_rubric(path: Path, rubric: Rubric, parent: str, provenance: Mappin
         problems = check(trial)
     if problems:
         raise UsageError(f"the rubric that was found is not sound ({problems[0].message}): nothing was written")
+    _write(path, text, f"{path} exists meanwhile, and a rubric is never replaced: start again with another --out; nothing is paid again")
+
+
+def _write(path: Path, text: str, if_taken: str) -> None:
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(
-            f"{path} exists meanwhile, and a rubric is never replaced: start again with another --out; nothing is paid again"
-        ) from None
+        raise UsageError(if_taken) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}; start again with another --out; nothing is paid again") from error
 
@@ -367,10 +359,5 @@ def write_prompt(path: Path, prompt: PromptFile, where_from: Sequence[str]) -> N
     """
     head = "".join(f"# {line}\n" for line in where_from)
     content = prompt.model_dump(mode="json") | {"instructions": inspect.cleandoc(prompt.instructions)}
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=140))
-    except FileExistsError:
-        raise UsageError(f"--out {path} exists already, and a prompt is never replaced: choose another name") from None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}; start again with another --out; nothing is paid again") from error
+    text = head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=140)
+    _write(path, text, f"--out {path} exists already, and a prompt is never replaced: choose another name")

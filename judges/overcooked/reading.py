@@ -9,24 +9,16 @@ from typing import Any, Final
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.replies import TYPES, Asked, Clause, OvercookedClaim, Planned, Reported, calls_in, heard, requests_meant
 from judges.claims.generic import any_of
-from judges.claims.reading import Read, ReadClaim, Unread
+from judges.claims.reading import FamilyReading, Read, ReadClaim, Unread
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.checks import layout_in
 from schemas.common.packages import packaged_yaml
 
-__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
-
 _TABLES: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _PLAN: Final = re.compile(r"\s*\w+ plan\s*:", re.IGNORECASE)
 _STANCES: Final = {stance: any_of(words) for stance, words in _TABLES["stances"].items()}
-
-INSTRUCTIONS: Final = str(_TABLES["instructions"])
-"""What a model receives about the game, whoever speaks."""
-
-FORM: Final = str(_TABLES["form"])
-"""What it is shown of the form, after the text."""
 
 
 def reads(message: UtteranceView) -> bool:
@@ -34,13 +26,13 @@ def reads(message: UtteranceView) -> bool:
     return bool(message.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
+def _frame(_game: Transcript, _turn: int, message: UtteranceView) -> Frame:
     """Who wrote it, and for whom."""
     kind = "a message" if message.channel == "public" else "a plan" if _PLAN.match(message.text) else "private analysis"
     return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(message.agent))
 
 
-def read(game: Transcript, _turn: int, message: UtteranceView) -> Read[OvercookedClaim]:
+def _read(game: Transcript, _turn: int, message: UtteranceView) -> Read[OvercookedClaim]:
     """Read a text by rules: plans by their grammar; of a message what it asks for, and whether it agrees, refuses or reports."""
     if _PLAN.match(message.text):
         return Read(tuple(_planned(message.text)))
@@ -72,3 +64,6 @@ def _planned(plan: str) -> Iterator[ReadClaim[OvercookedClaim]]:
         yield ReadClaim(Asked(action=action), None, None)
     for action in calls_in(plan) or ():
         yield ReadClaim(Planned(action=action), None, None)
+
+
+READING: Final = FamilyReading(types=TYPES, prompt=_TABLES, reads=reads, frame=_frame, read=_read)

@@ -13,8 +13,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import as_csv, query
 from cotrace.output import emit
-from judges.claims import generic
-from judges.craft import reading as craft_reading
+from judges.claims.readers import family_reading
 from judges.evidence.frame import Entry, Frame, with_plain_names
 from judges.evidence.prompt import KINDS, PromptMaker, attempts
 from judges.evidence.selection import selected_units
@@ -113,8 +112,8 @@ def test_the_name_of_a_speaker_is_no_order_to_who_reads_texts(badly_named: Store
     (game,) = load(badly_named, ["game-0"])
     for turn in game.turns:
         for said in turn.utterances:
-            for reader in (generic, craft_reading):
-                assert not [one for one in NAMES if one != "A1" and one[:12] in reader.frame(game, turn.turn, said)]
+            for benchmark in ("any other", "craft"):
+                assert not [one for one in NAMES if one != "A1" and one[:12] in family_reading(benchmark).frame(game, turn.turn, said)]
 
 
 def test_an_ordinary_name_stays_where_it_is() -> None:

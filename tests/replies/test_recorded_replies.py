@@ -22,10 +22,11 @@ from pydantic import ValidationError
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from judges.attribution.asking import AskingRequest, ask_games
+from judges.claims.extraction import form_of as claims_form
 from judges.claims.extraction import messages_for
 from judges.claims.job import ReadingReport, read_texts
-from judges.claims.readers import reading_module
-from judges.claims.texts import FamilyReading, ReadingRequest
+from judges.claims.readers import family_reading
+from judges.claims.texts import ReadingRequest
 from judges.evidence.frame import Frame
 from judges.rubric import Rubric
 from judges.rubric_files.reading import find, load
@@ -141,12 +142,12 @@ def test_prompts_end_with_a_form_that_is_no_answer(store: Store) -> None:
         assert "<<" not in system.replace("<<example: ", "")
         assert "<<" in json.dumps(form)
     for benchmark in ("craft", "asympuzl", "einstein", "overcooked", "any other"):
-        family = FamilyReading(reading_module(benchmark))
-        example = json.JSONDecoder().raw_decode(family.form, family.form.index("{"))[0]
+        family = family_reading(benchmark)
+        example = json.JSONDecoder().raw_decode(family.prompt["form"], family.prompt["form"].index("{"))[0]
         with pytest.raises(ValidationError, match=ECHO):
-            family.model.model_validate(example)
-        asked_last = messages_for(family.instructions, Frame(), "", form=family.form)[-1]["content"]
-        assert asked_last.endswith(family.form.strip())
+            claims_form(family.types, family.prompt["form"]).model_validate(example)
+        asked_last = messages_for(family.prompt["instructions"], Frame(), "", form=family.prompt["form"])[-1]["content"]
+        assert asked_last.endswith(family.prompt["form"].strip())
 
 
 # -- readers ----------------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def _meant(path: Path) -> Iterator[tuple[str, Claims]]:
         if read is not None:
             claims = [written(told.claim) | {"words": text.message.text} for told in read.claims]
             frame = text.family.frame(text.game, text.turn, text.message)
-            yield messages_for("", frame, text.message.text, form=text.family.form)[1]["content"], claims
+            yield messages_for("", frame, text.message.text, form=text.family.prompt["form"])[1]["content"], claims
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from ingest.files.run import ingest_paths
 from judges.asympuzl.checks import history_of
 from judges.claims import generic
 from judges.claims.extraction import form_of, read_of, rows_of
-from judges.claims.readers import reading_module
+from judges.claims.readers import family_reading
 from judges.claims.texts import texts
 from judges.evidence.transcript import PLANTED, ClaimView, Transcript, UtteranceView, load, reader_named
 from schemas.store.store import Store
@@ -37,7 +37,7 @@ def game(benchmark: str, **facts: Any) -> Transcript:
 def claims(benchmark: str, agent: str, channel: str, text: str, **facts: Any) -> list[Any]:
     """What the family's rules read, without the words."""
     said = UtteranceView(1, agent, channel, (), text, superseded=False)
-    return [replace(told.claim, words="") for told in reading_module(benchmark).read(game(benchmark, **facts), 1, said).claims]
+    return [replace(told.claim, words="") for told in family_reading(benchmark).read(game(benchmark, **facts), 1, said).claims]
 
 
 PUZZLE = {"truth": [{"shape": "circle", "color": "red"}, {"shape": "star", "color": "blue"}]}
@@ -77,7 +77,7 @@ def test_rules_of_each_family_read_plain_sentences(name: str) -> None:
 def test_a_request_in_free_words_is_not_read_as_silence() -> None:
     """What rules read of a cook's message is asked for, and what they cannot read stays open."""
     said = UtteranceView(1, "Chef", "public", (), "If the pot is free, you know what I like.", superseded=False)
-    assert [Asked in clause.may_hold for clause in reading_module("overcooked").read(game("overcooked"), 1, said).unread] == [True, True]
+    assert [Asked in clause.may_hold for clause in family_reading("overcooked").read(game("overcooked"), 1, said).unread] == [True, True]
     assert claims("overcooked", "Chef", "public", "Please bring me the egg.") == [
         Asked(action="pickup(egg,ingredient_dispenser)"),
         Asked(action="place_obj_on_counter()"),
@@ -116,7 +116,7 @@ def test_asympuzl_rules_take_facts_whoever_read_them(store: Store) -> None:
     model = reader_named("llm:openai/stub")
     read: dict[tuple[str, int, int], tuple[ClaimView, ...]] = {}
     for text in texts(store, "benchmark = 'asympuzl'"):
-        rows = rows_of(text.family.module.read(text.game, text.turn, text.message), text.place, model.name)
+        rows = rows_of(text.family.read(text.game, text.turn, text.message), text.place, model.name)
         read[text.game.episode_id, text.turn, text.message.seq] = tuple(
             ClaimView(row.kind, orjson.loads(row.claim), row.words, None, None, row.certain, row.reason) for row in rows
         )
@@ -138,9 +138,9 @@ def test_asympuzl_rules_take_facts_whoever_read_them(store: Store) -> None:
 @pytest.mark.parametrize("benchmark", ["asympuzl", "craft", "einstein", "overcooked"])
 def test_a_reading_that_copies_a_part_of_the_prompts_example_is_refused(benchmark: str) -> None:
     """Small models put it where they are to say what they did not understand; words of their own pass."""
-    family: Any = reading_module(benchmark)
-    form = form_of(tuple(family.TYPES), family.FORM)
-    example = max(re.findall(r'"([^"]*)"', family.FORM), key=len).split()
+    family: Any = family_reading(benchmark)
+    form = form_of(family.types, family.prompt["form"])
+    example = max(re.findall(r'"([^"]*)"', family.prompt["form"]), key=len).split()
 
     def reading(words: str) -> dict[str, Any]:
         return {"claims": [], "not_understood": [{"words": words, "why": "no such words"}]}

@@ -13,14 +13,13 @@ from click.testing import CliRunner
 
 import cotrace
 from cotrace.cli import main
-from games.craft.claims import Named, Request
+from games.craft.claims import TYPES, Named, Request
 from ingest.files.run import ingest_paths
 from judges.claims import texts
 from judges.claims.extraction import form_of, read_reply
-from judges.claims.readers import agreed, reading_module
+from judges.claims.readers import agreed, family_reading
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.claims.texts import ReadingRequest, open_texts, put, stored_claims
-from judges.craft.reading import TYPES
 from judges.evidence.transcript import PLANTED, load, reader_named
 from providers.provider import ModelSettings
 from research.engine_score import ANSWERS, Judged, score_decisions, total
@@ -161,7 +160,7 @@ def test_a_model_sees_the_text_the_seat_and_the_board_before_and_nothing_else(re
         turns = tuple(replace(turn, state_after=canary, oracle=(), actions=()) for turn in game.turns)
         agents = {name: replace(agent, private_view=canary) for name, agent in game.agents.items()}
         odd = replace(game, goal=canary, details=canary, turns=turns, agents=agents)
-        family = texts.FamilyReading(reading_module(game.benchmark))
+        family = family_reading(game.benchmark)
         for turn in odd.turns:
             for said in turn.utterances:
                 if family.reads(said):

@@ -18,7 +18,7 @@ import judges.craft.checks as checks_package
 from games.craft.claims import TYPES
 from games.craft.engine.board import DIRECTORS
 from ingest.files.run import ingest_paths
-from judges.claims.readers import read_by_rules, reading_of
+from judges.claims.readers import family_reading, reading_of
 from judges.claims.reading import Read, TextClaims, Unread
 from judges.craft.checks import CHECKS, prepared
 from judges.evidence.transcript import Transcript, UtteranceView, load
@@ -54,7 +54,7 @@ def hiding(text: str, number: int) -> Callable[[Transcript, int, UtteranceView],
     """A reader that does not understand the clause of one claim of one text."""
 
     def read(transcript: Transcript, on: int, said: UtteranceView) -> TextClaims[Any]:
-        found = read_by_rules(transcript, on, said)
+        found = family_reading("craft").read(transcript, on, said)
         if said.text != text:
             return TextClaims(found)
         start, end = found.claims[number].start or 0, found.claims[number].end or 0
@@ -69,7 +69,7 @@ def hidden_claims(transcript: Transcript) -> Iterator[tuple[str, int]]:
     for t in transcript.turns:
         for said in t.utterances:
             if said.agent in DIRECTORS:
-                yield from ((said.text, number) for number in range(len(read_by_rules(transcript, t.turn, said).claims)))
+                yield from ((said.text, number) for number in range(len(family_reading("craft").read(transcript, t.turn, said).claims)))
 
 
 def test_hiding_a_claim_turns_no_answer_round(games: list[Transcript], monkeypatch: pytest.MonkeyPatch) -> None:
