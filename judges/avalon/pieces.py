@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from judges.evidence.frame import Entry, Frame
-from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext
+from judges.evidence.pieces import AGENT_UNITS, Pieces, UnitContext
+
+PIECES: Final = Pieces("avalon")
 
 
+@PIECES.add("own_role", "the role of the judged player, and whom it is shown", AGENT_UNITS)
 def _own_role(context: UnitContext) -> list[Entry]:
     agent = context.game.agents.get(context.agent_name)
     view = (agent.private_view if agent else None) or {}
@@ -20,6 +23,7 @@ def _own_role(context: UnitContext) -> list[Entry]:
     ]
 
 
+@PIECES.add("provable", "whom the judged player could prove good or evil before the turn", AGENT_UNITS)
 def _proofs(context: UnitContext) -> list[Entry]:
     known = (context.now.state_before.get("knowledge") or {}).get(context.agent_name)
     if known is None:
@@ -29,6 +33,7 @@ def _proofs(context: UnitContext) -> list[Entry]:
     return [Entry(Frame("What {} could prove before this turn, by role and missions:", context.agent_name), text)]
 
 
+@PIECES.add("missions", "finished missions: leader, team, fails, result", AGENT_UNITS)
 def _missions(context: UnitContext) -> list[Entry]:
     lines = [
         f"mission {one['mission']}: leader {one['leader']}, team {', '.join(one['team'])}, {one['fails']} fails, {one['result']}"
@@ -37,6 +42,7 @@ def _missions(context: UnitContext) -> list[Entry]:
     return [Entry(Frame("Finished missions, as all players know them:"), "\n".join(lines) or "none")]
 
 
+@PIECES.add("mission_talk", "earlier messages of this mission that the judged player had received", AGENT_UNITS)
 def _this_mission(context: UnitContext) -> list[Entry]:
     earlier: Iterable[tuple[int, Any]] = (
         (turn.turn, message)
@@ -53,6 +59,7 @@ def _this_mission(context: UnitContext) -> list[Entry]:
     return found
 
 
+@PIECES.add("true_roles", "the role of each player", AGENT_UNITS)
 def _true_roles(context: UnitContext) -> list[Entry]:
     roles: Mapping[str, Any] = (context.game.goal or {}).get("roles") or {}
     return (
@@ -60,15 +67,3 @@ def _true_roles(context: UnitContext) -> list[Entry]:
         if roles
         else []
     )
-
-
-_AVALON: Final = ("avalon",)
-
-PIECES: Final[tuple[Piece, ...]] = (
-    Piece("own_role", "the role of the judged player, and whom it is shown", AGENT_UNITS, _AVALON, _own_role),
-    Piece("provable", "whom the judged player could prove good or evil before the turn", AGENT_UNITS, _AVALON, _proofs),
-    Piece("missions", "finished missions: leader, team, fails, result", AGENT_UNITS, _AVALON, _missions),
-    Piece("mission_talk", "earlier messages of this mission that the judged player had received", AGENT_UNITS, _AVALON, _this_mission),
-    Piece("true_roles", "the role of each player", AGENT_UNITS, _AVALON, _true_roles),
-)
-"""All of them; `judges.evidence.pieces` joins them to the pieces of every benchmark."""

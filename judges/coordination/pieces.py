@@ -7,13 +7,16 @@ from typing import Final
 from games.coordination.players import partner_of
 from judges.coordination.situation import QUESTIONS, game_of, harness_choice, player_named
 from judges.evidence.frame import Entry, Frame, one_line
-from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
+from judges.evidence.pieces import AGENT_UNITS, Pieces, UnitContext, action_text
 from judges.evidence.transcript import JsonObject
+
+PIECES: Final = Pieces("coordination")
 
 _HIDDEN: Final = frozenset({"hands", "knowledge", "player", "adversary_choice", "layout"})
 """Parts of a state that are not shown as they stand: own cards and the killer's decision are not known, the rest is written out."""
 
 
+@PIECES.add("coordination_view", "what the player sees before the turn (not its own cards), or the question", AGENT_UNITS)
 def _view(context: UnitContext) -> list[Entry]:
     state = context.now.state_before
     if game_of(context.game) == QUESTIONS:
@@ -47,6 +50,7 @@ def _plain(value: object) -> str:
     return one_line(str(value))
 
 
+@PIECES.add("coordination_reply", "what the player's or respondent's model replied on this turn", AGENT_UNITS)
 def _reply(context: UnitContext) -> list[Entry]:
     """The replies of the judged agent's model that stand: of a player they are private, of a respondent they are the answer."""
     retained = [
@@ -57,6 +61,7 @@ def _reply(context: UnitContext) -> list[Entry]:
     return [Entry(Frame("{} wrote:", message.agent), message.text) for message in retained]
 
 
+@PIECES.add("coordination_move", "what the player did on this turn, not what came of it", AGENT_UNITS)
 def _move(context: UnitContext) -> list[Entry]:
     action = context.now.action_of(context.agent_name)
     if action is None or game_of(context.game) == QUESTIONS:
@@ -65,16 +70,3 @@ def _move(context: UnitContext) -> list[Entry]:
         return [Entry(Frame("{} did:", context.agent_name), "nothing of its own: its reply names no listed action, and the game chose one")]
     given = {name: value for name, value in action.arguments.items() if name not in {"was", "asked"}}
     return [Entry(Frame("{} did:", context.agent_name), action_text(action.verb, given))]
-
-
-PIECES: Final = (
-    Piece(
-        "coordination_view",
-        "what the player sees before the turn (not its own cards), or the question",
-        AGENT_UNITS,
-        ("coordination",),
-        _view,
-    ),
-    Piece("coordination_reply", "what the player's or respondent's model replied on this turn", AGENT_UNITS, ("coordination",), _reply),
-    Piece("coordination_move", "what the player did on this turn, not what came of it", AGENT_UNITS, ("coordination",), _move),
-)

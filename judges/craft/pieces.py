@@ -13,8 +13,10 @@ from typing import Final
 from games.craft.engine.board import CELLS, WALLS
 from games.craft.text.replies import is_complaint
 from judges.evidence.frame import Entry, Frame, one_line
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Pieces, UnitContext, action_text
 from judges.evidence.transcript import ActionView, JsonObject, TurnView
+
+PIECES: Final = Pieces("craft")
 
 _LAYERS: Final = (("row_0", "bottom layer 0"), ("row_1", "middle layer 1"), ("row_2", "top layer 2"))
 _SIDES: Final = ("left end", "middle", "right end")
@@ -27,6 +29,7 @@ _PUBLISHED_HISTORY_LINES: Final = 12
 """3 x 4 lines, formats section 8.5.2."""
 
 
+@PIECES.add("state_before", "the board before the move, all nine cells", TURN_UNITS)
 def _state_before(context: UnitContext) -> list[Entry]:
     stacks = _stacks(context.now.state_before)
     lines = [f"{cell}: {', '.join(map(str, stacks.get(cell) or ())) or 'empty'}" for cell in CELLS]
@@ -42,6 +45,7 @@ def _wall(context: UnitContext) -> tuple[str, ...]:
     return next((cells for director, cells in WALLS.items() if director == context.agent), ())
 
 
+@PIECES.add("wall_cells", "which cells the judged director sees, from its left to its right", AGENT_UNITS)
 def _wall_cells(context: UnitContext) -> list[Entry]:
     wall = _wall(context)
     return [Entry(Frame("Cells on the wall of {}, from its left to its right:", context.agent_name), _ends(wall))] if wall else []
@@ -51,11 +55,17 @@ def _ends(wall: Sequence[str]) -> str:
     return ", ".join(f"{name} {cell}" for name, cell in zip(_SIDES, wall, strict=True))
 
 
+@PIECES.add("walls", "which cells each director sees, by the names of the wall's ends", TURN_UNITS)
 def _walls(_: UnitContext) -> list[Entry]:
     lines = [f"{director}: {_ends(wall)}" for director, wall in WALLS.items()]
     return [Entry(Frame("The cells of each wall, from its own director's left to right:"), "\n".join(lines))]
 
 
+@PIECES.add(
+    "turn_setting",
+    "whether directors of the turn hear one another, in which order they spoke, and which messages the builder received",
+    TURN_UNITS,
+)
 def _turn_setting(context: UnitContext) -> list[Entry]:
     heard = context.game.details.get("same_turn_messages")
     lines = [_HEARING.get(heard, _HEARING[None]) if heard is None or isinstance(heard, bool) else _HEARING[None]]
@@ -69,6 +79,7 @@ def _turn_setting(context: UnitContext) -> list[Entry]:
     return [Entry(Frame("How the directors of this turn spoke:"), "\n".join(lines))]
 
 
+@PIECES.add("target_view", "the judged director's view of the target as it was really shown, cell by cell", AGENT_UNITS)
 def _target_view(context: UnitContext) -> list[Entry]:
     """The view at face value: its first entry is what the director was shown for the first cell of its wall, mirrored or not."""
     view = _private_view(context)
@@ -97,6 +108,7 @@ def _private_view(context: UnitContext) -> JsonObject | None:
     return agent.private_view if agent else None
 
 
+@PIECES.add("builder_response", "the move that the builder attempted and what it said; not whether it worked", TURN_UNITS)
 def _builder_response(context: UnitContext) -> list[Entry]:
     return [_attempt(action) for action in context.now.actions] + [
         Entry(Frame("The builder said:"), u.text)
@@ -118,6 +130,7 @@ def _is_builder(context: UnitContext, agent: str) -> bool:
     return known is not None and known.role == "builder"
 
 
+@PIECES.add("outcome", "whether a candidate was taken and whether the move was carried out (a leak; for variants)", TURN_UNITS)
 def _outcome(context: UnitContext) -> list[Entry]:
     took = {True: "yes", False: "no", None: "none was listed"}[context.now.oracle_followed]
     moves = [a for a in context.now.actions if a.accepted is not None]
@@ -126,11 +139,21 @@ def _outcome(context: UnitContext) -> list[Entry]:
     return [Entry(Frame("What came of it:"), "\n".join(lines))]
 
 
+@PIECES.add(
+    "published_target_view",
+    "the target view as bare JSON, without director and cells, as the released code shows it (for variants)",
+    AGENT_UNITS,
+)
 def _published_target_view(context: UnitContext) -> list[Entry]:
     view = _private_view(context)
     return [] if view is None else [Entry(Frame("Target view:"), json.dumps(view, ensure_ascii=False))]
 
 
+@PIECES.add(
+    "published_history",
+    "the last 12 lines of the history after the judged turn, as the released code shows it (a leak; for variants)",
+    TURN_UNITS,
+)
 def _published_history(context: UnitContext) -> list[Entry]:
     """The last lines of the shared history after the judged turn: with the judged message, the builder's reaction and the result."""
     if context.now.goal_reached:
@@ -151,47 +174,3 @@ def _published_lines(turn: TurnView) -> list[str]:
         elif action.accepted is not None:
             lines.append(f"Builder: FAILED — {action.error_text}. Board unchanged: {board}")
     return lines
-
-
-_CRAFT: Final = ("craft",)
-
-PIECES: Final[tuple[Piece, ...]] = (
-    Piece("state_before", "the board before the move, all nine cells", TURN_UNITS, _CRAFT, _state_before),
-    Piece("wall_cells", "which cells the judged director sees, from its left to its right", AGENT_UNITS, _CRAFT, _wall_cells),
-    Piece("walls", "which cells each director sees, by the names of the wall's ends", TURN_UNITS, _CRAFT, _walls),
-    Piece(
-        "turn_setting",
-        "whether directors of the turn hear one another, in which order they spoke, and which messages the builder received",
-        TURN_UNITS,
-        _CRAFT,
-        _turn_setting,
-    ),
-    Piece(
-        "target_view", "the judged director's view of the target as it was really shown, cell by cell", AGENT_UNITS, _CRAFT, _target_view
-    ),
-    Piece(
-        "builder_response",
-        "the move that the builder attempted and what it said; not whether it worked",
-        TURN_UNITS,
-        _CRAFT,
-        _builder_response,
-    ),
-    Piece(
-        "outcome", "whether a candidate was taken and whether the move was carried out (a leak; for variants)", TURN_UNITS, _CRAFT, _outcome
-    ),
-    Piece(
-        "published_target_view",
-        "the target view as bare JSON, without director and cells, as the released code shows it (for variants)",
-        AGENT_UNITS,
-        _CRAFT,
-        _published_target_view,
-    ),
-    Piece(
-        "published_history",
-        "the last 12 lines of the history after the judged turn, as the released code shows it (a leak; for variants)",
-        TURN_UNITS,
-        _CRAFT,
-        _published_history,
-    ),
-)
-"""All of them; `judges.evidence.pieces` joins them to the pieces of every benchmark."""

@@ -21,6 +21,9 @@ AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
 
 
+_Render = Callable[["UnitContext"], list[Entry]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitContext:
     """The unit that is judged, inside its game."""
@@ -68,7 +71,6 @@ class UnitContext:
 class Piece(NamedTuple):
     """A named piece of evidence."""
 
-    name: str
     doc: str
     """What it shows, for the documentation."""
     units: tuple[UnitKind, ...]
@@ -77,6 +79,27 @@ class Piece(NamedTuple):
     """Benchmarks it exists for; empty: all."""
     render: Callable[[UnitContext], list[Entry]]
     """The evidence; an empty list where there is none in this unit."""
+
+
+class Pieces(dict[str, Piece]):
+    """Name -> piece, all for the same benchmarks; without any for all."""
+
+    def __init__(self, *benchmarks: str) -> None:
+        super().__init__()
+        self._benchmarks = benchmarks
+
+    def add(self, name: str, doc: str, units: tuple[UnitKind, ...]) -> Callable[[_Render], _Render]:
+        """Make a function a piece of evidence; the arguments are the piece's."""
+
+        def taken(render: _Render) -> _Render:
+            self[name] = Piece(doc, units, self._benchmarks, render)
+            return render
+
+        return taken
+
+
+PIECES: Final = Pieces()
+"""Of all benchmarks; those of a family are in `judges.<family>.pieces`."""
 
 
 def action_text(verb: str, arguments: JsonObject) -> str:
@@ -118,6 +141,7 @@ def _column(row: Mapping[str, object], name: str) -> list[Entry]:
     return [] if value is None or value == "" else [Entry(Frame.own(f"{name}:"), str(value))]
 
 
+@PIECES.add("judged_agent", "who is judged: name and role", AGENT_UNITS)
 def _judged_agent(context: UnitContext) -> list[Entry]:
     name = context.agent_name
     agent = context.game.agents.get(name)
@@ -128,15 +152,18 @@ def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
     return [Entry(Frame("{} said:", u.agent), u.text) for u in messages if u.text.strip()]
 
 
+@PIECES.add("utterance", "the one public message that is judged", ("utterance",))
 def _utterance(context: UnitContext) -> list[Entry]:
     return _quoted(u for u in context.now.utterances if u.seq == context.seq)
 
 
+@PIECES.add("action", "the one action that is judged; not whether it worked", ("action", "event"))
 def _action(context: UnitContext) -> list[Entry]:
     done = context.action
     return [] if done is None else [Entry(Frame("{} tried:", done.agent), action_text(done.verb, done.arguments))]
 
 
+@PIECES.add("action_outcome", "whether the judged action was carried out", ("action", "event"))
 def _action_outcome(context: UnitContext) -> list[Entry]:
     done = context.action
     if done is None or done.accepted is None:
@@ -146,29 +173,35 @@ def _action_outcome(context: UnitContext) -> list[Entry]:
     ]
 
 
+@PIECES.add("event", "the one thing that is judged: something said, thought or tried", ("event",))
 def _event(context: UnitContext) -> list[Entry]:
     spoken = (u for u in context.now.utterances if u.seq == context.seq)
     messages = [Entry(Frame("{} {}:", u.agent, "thought" if u.channel == "private" else "said"), u.text) for u in spoken if u.text.strip()]
     return messages or _action(context)
 
 
+@PIECES.add("first_dialogue", "public messages and actions of the first game", ("pair",))
 def _first_dialogue(context: UnitContext) -> list[Entry]:
     return _record(context.game, context.game.turns)
 
 
+@PIECES.add("second_dialogue", "public messages and actions of the second game", ("pair",))
 def _second_dialogue(context: UnitContext) -> list[Entry]:
     return [] if context.other is None else _record(context.other, context.other.turns)
 
 
+@PIECES.add("public_message", "what the judged agent said to others this turn", AGENT_UNITS)
 def _public_message(context: UnitContext) -> list[Entry]:
     return _quoted(context.now.received(context.agent_name))
 
 
+@PIECES.add("private_reasoning", "what the judged agent thought this turn", AGENT_UNITS)
 def _private_reasoning(context: UnitContext) -> list[Entry]:
     thoughts = (u for u in context.now.by_channel("private", context.agent_name) if not u.superseded and u.text.strip())
     return [Entry(Frame("{} thought:", u.agent), u.text) for u in thoughts]
 
 
+@PIECES.add("public_messages", "what the agents of the judged roles said this turn", TURN_UNITS)
 def _public_messages(context: UnitContext) -> list[Entry]:
     return _quoted(u for u in context.now.received() if context.is_judged_role(u.agent) and _reaches_others(context, u))
 
@@ -179,16 +212,19 @@ def _reaches_others(context: UnitContext, message: UtteranceView) -> bool:
     return not others or not others.isdisjoint(message.audience)
 
 
+@PIECES.add("other_messages", "what the other agents of the judged roles said this turn", AGENT_UNITS)
 def _other_messages(context: UnitContext) -> list[Entry]:
     messages = context.now.received()
     return _quoted(u for u in messages if u.agent != context.agent_name and context.is_judged_role(u.agent))
 
 
+@PIECES.add("history", f"public messages and actions of up to {HISTORY_TURNS} turns strictly before this one", TURN_UNITS)
 def _history(context: UnitContext) -> list[Entry]:
     turn = context.now.turn
     return _record(context.game, (t for t in context.game.turns if turn - HISTORY_TURNS <= t.turn < turn))
 
 
+@PIECES.add("dialogue", "public messages and actions of the whole game", ("episode",))
 def _dialogue(context: UnitContext) -> list[Entry]:
     return _record(context.game, context.game.turns)
 
@@ -220,10 +256,12 @@ def _outcome(*, accepted: bool | None) -> str:
     return "carried out" if accepted else "refused"
 
 
+@PIECES.add("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS)
 def _world_before(context: UnitContext) -> list[Entry]:
     return _as_json(Frame("The world before this turn:"), context.now.state_before)
 
 
+@PIECES.add("goal", "the goal, as JSON, also where no agent was shown it", (*TURN_UNITS, "episode"))
 def _goal(context: UnitContext) -> list[Entry]:
     return _as_json(Frame("The goal:"), context.game.goal or {})
 
@@ -232,6 +270,7 @@ def _as_json(head: Frame, value: JsonObject) -> list[Entry]:
     return [Entry(head, json.dumps(value, ensure_ascii=False))] if value else []
 
 
+@PIECES.add("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS)
 def _oracle_actions(context: UnitContext) -> list[Entry]:
     listed = [action_text(o.verb, o.arguments) for o in context.now.oracle if o.listed]
     return [Entry(Frame("Candidate actions of this turn, each verified to make progress:"), "\n".join(listed))] if listed else []
@@ -342,6 +381,12 @@ def is_tool(game: Transcript, agent: str) -> bool:
     return agent == "tool" or (known is not None and known.role == "tool")
 
 
+@PIECES.add(
+    "said_before",
+    "messages before the judged one that its agent wrote or could read, in order, and its actions of earlier turns; the last "
+    f"{WINDOW_TOKENS} tokens of them (`window_tokens`)",
+    AGENT_UNITS,
+)
 def _earlier_messages(context: UnitContext) -> list[Entry]:
     agent, now = context.agent_name, context.now.turn
     messages: dict[int, list[Entry]] = {}
@@ -358,6 +403,7 @@ def _acted(turn: int, action: ActionView) -> Entry:
     return Entry(Frame("turn {}, {} tried:", turn, action.agent), action_text(action.verb, action.arguments) + outcome)
 
 
+@PIECES.add("reply_to", "the last message of another agent, no tool, that the judged agent could read before its own", AGENT_UNITS)
 def _reply_to(context: UnitContext) -> list[Entry]:
     others = [utterance for utterance in _heard_before(context) if not _is_own_or_tool(context, utterance.message)]
     return [Entry(Frame("turn {}, {} said:", turn, message.agent), message.text) for turn, message in others[-1:]]
@@ -367,11 +413,15 @@ def _is_own_or_tool(context: UnitContext, message: UtteranceView) -> bool:
     return message.agent == context.agent_name or is_tool(context.game, message.agent)
 
 
+@PIECES.add("tool_calls", "the tools that the judged agent called in this turn, with arguments; not what came of it", AGENT_UNITS)
 def _tool_calls(context: UnitContext) -> list[Entry]:
     done = [action for action in context.now.actions if action.agent == context.agent_name]
     return [Entry(Frame("{} called:", action.agent), action_text(action.verb, action.arguments)) for action in done]
 
 
+@PIECES.add(
+    "tool_results", "what tools returned to the judged agent before the judged message, since another agent last spoke", AGENT_UNITS
+)
 def _tool_results(context: UnitContext) -> list[Entry]:
     """Results since another agent last spoke."""
     results: list[Entry] = []
@@ -395,6 +445,12 @@ def _everything(game: Transcript) -> list[Entry]:
     return entries
 
 
+@PIECES.add(
+    "conversation_window",
+    f"public messages and actions of a stretch of the conversation of about {WINDOW_TOKENS} tokens (`window_tokens`), with the number "
+    "of messages before and after it",
+    ("window",),
+)
 def _conversation_window(context: UnitContext) -> list[Entry]:
     shown, entries = context.window, _everything(context.game)
     if shown is None:
@@ -407,68 +463,14 @@ def _conversation_window(context: UnitContext) -> list[Entry]:
     ]
 
 
-_GENERAL: tuple[Piece, ...] = (
-    Piece("judged_agent", "who is judged: name and role", AGENT_UNITS, (), _judged_agent),
-    Piece("utterance", "the one public message that is judged", ("utterance",), (), _utterance),
-    Piece("public_message", "what the judged agent said to others this turn", AGENT_UNITS, (), _public_message),
-    Piece("private_reasoning", "what the judged agent thought this turn", AGENT_UNITS, (), _private_reasoning),
-    Piece("public_messages", "what the agents of the judged roles said this turn", TURN_UNITS, (), _public_messages),
-    Piece("other_messages", "what the other agents of the judged roles said this turn", AGENT_UNITS, (), _other_messages),
-    Piece("history", f"public messages and actions of up to {HISTORY_TURNS} turns strictly before this one", TURN_UNITS, (), _history),
-    Piece("dialogue", "public messages and actions of the whole game", ("episode",), (), _dialogue),
-    Piece("action", "the one action that is judged; not whether it worked", ("action", "event"), (), _action),
-    Piece("action_outcome", "whether the judged action was carried out", ("action", "event"), (), _action_outcome),
-    Piece("event", "the one thing that is judged: something said, thought or tried", ("event",), (), _event),
-    Piece("first_dialogue", "public messages and actions of the first game", ("pair",), (), _first_dialogue),
-    Piece("second_dialogue", "public messages and actions of the second game", ("pair",), (), _second_dialogue),
-    Piece("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS, (), _world_before),
-    Piece("goal", "the goal, as JSON, also where no agent was shown it", (*TURN_UNITS, "episode"), (), _goal),
-    Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
-    Piece(
-        "said_before",
-        "messages before the judged one that its agent wrote or could read, in order, and its actions of earlier turns; the last "
-        f"{WINDOW_TOKENS} tokens of them (`window_tokens`)",
-        AGENT_UNITS,
-        (),
-        _earlier_messages,
-    ),
-    Piece(
-        "reply_to",
-        "the last message of another agent, no tool, that the judged agent could read before its own",
-        AGENT_UNITS,
-        (),
-        _reply_to,
-    ),
-    Piece(
-        "tool_calls",
-        "the tools that the judged agent called in this turn, with arguments; not what came of it",
-        AGENT_UNITS,
-        (),
-        _tool_calls,
-    ),
-    Piece(
-        "tool_results",
-        "what tools returned to the judged agent before the judged message, since another agent last spoke",
-        AGENT_UNITS,
-        (),
-        _tool_results,
-    ),
-    Piece(
-        "conversation_window",
-        f"public messages and actions of a stretch of the conversation of about {WINDOW_TOKENS} tokens (`window_tokens`), with the number "
-        "of messages before and after it",
-        ("window",),
-        (),
-        _conversation_window,
-    ),
-)
-
-
 @cache
 def pieces() -> Mapping[str, Piece]:
     """Name -> piece: everything that a rubric can show. The first call loads the families."""
-    of_families = (piece for _, offered_pieces in offered("judges", "pieces", "PIECES") for piece in offered_pieces)
-    return {piece.name: piece for piece in (*_GENERAL, *of_families)}
+    return {
+        name: piece
+        for found in (PIECES, *(of_family for _, of_family in offered("judges", "pieces", "PIECES")))
+        for name, piece in found.items()
+    }
 
 
 class Condition(NamedTuple):
