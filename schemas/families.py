@@ -47,9 +47,9 @@ class Family:
     package: str = ""
     """Where its modules lie, of a family from another distribution; empty: in our packages."""
 
-    def path(self, room: str, name: str) -> str:
+    def path(self, layer: str, name: str) -> str:
         """The dotted path of one of its modules."""
-        return f"{self.package}.{room}.{name}" if self.package else f"{room}.{self.name}.{name}"
+        return f"{self.package}.{layer}.{name}" if self.package else f"{layer}.{self.name}.{name}"
 
 
 FAMILIES: tuple[Family, ...] = (
@@ -58,7 +58,7 @@ FAMILIES: tuple[Family, ...] = (
         title="CRAFT",
         score="overall_progress",
         score_unit="0..1",
-        counted_turns="the turns that count: those with verified actions and a recorded attempt; what is left out stands below",
+        counted_turns="the turns that count: those with verified actions and a recorded attempt; what is left out is below",
         roles=("director", "builder"),
         plays={"craft": "Directors and a builder, 3D blocks."},
         examples=("craft --player directors=script:vague --player builder=script:literal --games 5 --out logs/",),
@@ -141,19 +141,19 @@ FOREIGN: dict[str, str] = {
 """Benchmarks that are played elsewhere and only read here: name -> as people write it."""
 
 MODULES: tuple[tuple[str, str, str], ...] = (
-    ("games", "experiment", "plays in experiments: its tasks, switches and seats"),
-    ("games", "continuation", "lets logged games go on otherwise"),
-    ("games", "value", "what a state is worth, and what a turn cost"),
+    ("games", "experiment", "plays in experiments: its tasks, switches and players"),
+    ("games", "continuation", "continues logged games with changes"),
+    ("games", "value", "what a state is worth, and the regret of a turn"),
     ("games", "planted", "plays games with exactly one faulty player"),
     ("ingest", "adapter", "reads its logs"),
     ("ingest", "labels", "forms of label files that only its games have"),
     ("ingest", "native", "replays its games out of cotrace's own log"),
     ("judges", "pieces", "evidence that rubrics can show"),
-    ("judges", "reading", "claims of its players' texts: kinds, rules, what a model is told"),
+    ("judges", "reading", "claims of its players' texts: kinds, rules, what a model receives"),
     ("judges", "messages", "single messages without their game: read, and held against what people say that they claim"),
     ("judges", "checks", "engine checks"),
     ("judges", "rubrics", "the rubrics that are about its games"),
-    ("judges", "attribution", "whose cost a turn was"),
+    ("judges", "attribution", "to whom the regret of a turn is attributed"),
     ("judges", "perturbations", "changes of units whose effect on answers is known"),
     ("dashboards", "board", "draws its states"),
     ("dashboards", "page", "a page of its own"),
@@ -166,14 +166,14 @@ def families() -> tuple[Family, ...]:
     """Our own families, then those of installed packages by the name of their entry point.
 
     Raises:
-        UsageError: an entry point cannot be imported or is no `Family`, or a name is taken twice.
+        UsageError: an entry point cannot be imported or is not a `Family`, or a name is taken twice.
     """
     found = list(FAMILIES)
     for home, value in loaded("cotrace.families").items():
         if not isinstance(value, Family):
-            raise UsageError(f"{home}: its value is no schemas.families.Family: name the object, as in `package.module:FAMILY`")
+            raise UsageError(f"{home}: its value is not a schemas.families.Family: name the object, as in `package.module:FAMILY`")
         if not value.package:
-            raise UsageError(f"{home}: the family {value.name!r} says no package: name the one that holds its folders")
+            raise UsageError(f"{home}: the family {value.name!r} names no package: name the one that holds its folders")
         if any(value.name == known.name for known in found):
             raise UsageError(f"{home}: there is a family {value.name!r} already: rename it, or uninstall the package")
         found.append(value)
@@ -198,37 +198,37 @@ def title_of(benchmark: str) -> str:
 
 
 @cache
-def module(name: str, room: str, wanted: str) -> ModuleType | None:
+def module(name: str, layer: str, wanted: str) -> ModuleType | None:
     """A family's module of an agreed name; None if it has none.
 
     Raises:
         UsageError: a module of another distribution cannot be imported.
     """
     known = family(name)
-    if known is None or not _exists(known.path(room, wanted)):
+    if known is None or not _exists(known.path(layer, wanted)):
         return None
-    path = known.path(room, wanted)
+    path = known.path(layer, wanted)
     if not known.package:
         return importlib.import_module(path)
     try:
         return importlib.import_module(path)
     except Exception as error:
         raise UsageError(
-            f"family {name}: {path} cannot be imported ({type(error).__name__}: {error}): mend or uninstall its package"
+            f"family {name}: {path} cannot be imported ({type(error).__name__}: {error}): repair or uninstall its package"
         ) from error
 
 
-def modules(room: str, wanted: str) -> Iterator[tuple[str, ModuleType]]:
+def modules(layer: str, wanted: str) -> Iterator[tuple[str, ModuleType]]:
     """Name of the family and its module, of all families that have it."""
     for known in families():
-        found = module(known.name, room, wanted)
+        found = module(known.name, layer, wanted)
         if found is not None:
             yield known.name, found
 
 
-def offered(room: str, wanted: str, attribute: str) -> Iterator[tuple[str, Any]]:
+def offered(layer: str, wanted: str, attribute: str) -> Iterator[tuple[str, Any]]:
     """Name of the family and what its module offers under a name, of all families that offer it."""
-    for name, found in modules(room, wanted):
+    for name, found in modules(layer, wanted):
         if hasattr(found, attribute):
             yield name, getattr(found, attribute)
 

@@ -231,12 +231,12 @@ def _ensure_readable(line: Callable[[], bytes], kind: type, where: str) -> None:
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: a value cannot be logged ({error})") from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: a value is no JSON ({error}): give numbers, texts, lists and dictionaries") from error
+        raise UsageError(f"{where}: a value is not JSON ({error}): give numbers, texts, lists and dictionaries") from error
 
 
 def _entry(kind: type[_Entry], value: Mapping[str, Any], where: str) -> _Entry:
     if not isinstance(value, Mapping):
-        raise UsageError(f"{where}: {value!r} is no object")
+        raise UsageError(f"{where}: {value!r} is not an object")
     known = [field.name for field in fields(kind)]
     unknown = [name for name in value if name not in known]
     if unknown:

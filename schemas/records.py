@@ -86,7 +86,7 @@ class Reject(NamedTuple):
     source_id: Annotated[str, Col("the source; of a line of a label file, `labels.source`", key=True)]
     path: Annotated[str, Col("its absolute path")]
     locator: Annotated[str, Col("where in it: `games[0].turns[3]`, `line 7`, empty for the whole file", key=True)]
-    reason: Annotated[str, Col("what is wrong, why, and the mend")]
+    reason: Annotated[str, Col("what is wrong, why, and the fix")]
     excerpt: Annotated[str, Col("the first characters of what stood there")]
 
 
@@ -115,7 +115,7 @@ class Run(NamedTuple):
     benchmark: Annotated[str, Col("the benchmark: a family of `schemas.families`, or the name that an own log gives")]
     name: Annotated[str, Col("the folder or label of the experiment")]
     condition: Annotated[Json, Col("JSON object of the conditions; keys differ by benchmark (docs/ of each)")]
-    started_at: Annotated[datetime | None, Col("earliest start of its episodes as logged; null if no log says", "local time of the log")]
+    started_at: Annotated[datetime | None, Col("earliest start of its episodes as logged; null if no log states it", "local time of the log")]
 
 
 class Episode(NamedTuple):
@@ -144,7 +144,7 @@ class Episode(NamedTuple):
         Col("the benchmark's main end-to-end metric, recomputed; null where the end is not known"),
     ]
     stop_reason: Annotated[str | None, Col("why the game ended, as logged; null if not logged or still running")]
-    error: Annotated[str | None, Col("what broke the game; null if nothing did")]
+    error: Annotated[str | None, Col("what crashed the game; null if nothing did")]
     goal: Annotated[Json | None, Col("JSON of the target or goal state; null if the log has none")]
     details: Annotated[Json, Col("JSON object of further logged facts; keys differ by benchmark")]
     file: Annotated[str, Col("path relative to the folder given to `cotrace ingest`")]
@@ -198,7 +198,7 @@ class Turn(NamedTuple):
         ),
     ]
     progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")]
-    goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn broke off")]
+    goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn is incomplete")]
     error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")]
     at: Annotated[
         datetime | None,
@@ -217,7 +217,7 @@ class Utterance(NamedTuple):
     turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
     seq: Annotated[int, Col("order inside the turn, from 1", least=1, key=True)]
     agent: Annotated[str, Col("who", refers="agents")]
-    channel: Annotated[str, Col("`public`: said to others, `private`: reasoning", one_of=("public", "private"))]
+    channel: Annotated[str, Col("`public`: sent to others, `private`: reasoning", one_of=("public", "private"))]
     audience: Annotated[list[str], Col("who could read it, the author included", refers="agents")]
     text: Annotated[str, Col("verbatim")]
     tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens", optional=True)]
@@ -234,14 +234,14 @@ class Claim(NamedTuple):
     seq: Annotated[int, Col("the utterance inside the turn, from 1", least=1, refers="utterances", key=True)]
     agent: Annotated[str, Col("whose text it is", refers="agents")]
     reader: Annotated[
-        str, Col("`rules`, `planted` (who wrote the text says so), `llm:<model>` or `both:<model>`", key=True, matches=_READER)
+        str, Col("`rules`, `planted` (by who wrote the text), `llm:<model>` or `both:<model>`", key=True, matches=_READER)
     ]
     number: Annotated[int, Col("order inside the text as this reader read it, from 1; 0: the text was read", least=0, key=True)]
     kind: Annotated[
-        str, Col("kind of claim (docs/claims.md), `unread` for what was not understood, `read` for the row that says who read it")
+        str, Col("kind of claim (docs/claims.md), `unread` for what was not understood, `read` for the row that records who read it")
     ]
     claim: Annotated[Json, Col("JSON object of the claim; of what is unread, which kinds it may hold")]
-    words: Annotated[str | None, Col("the words it stands on; null if the reader gives none")]
+    words: Annotated[str | None, Col("the words it rests on; null if the reader gives none")]
     start_char: Annotated[int | None, Col("where they begin in the text, from 0; null if not known", "characters")]
     end_char: Annotated[int | None, Col("just behind their end; null if not known", "characters")]
     certain: Annotated[bool, Col("the reader is sure of it; only certain claims count in checks")]
@@ -270,7 +270,7 @@ class Action(NamedTuple):
         str | None,
         Col(
             "how the reply was read that it comes from: as asked, repaired, guessed, random, cut or unreadable (docs/players.md); null if "
-            "that is not known, or nobody replied",
+            "that is not known, or no reply came",
             one_of=tuple(READS),
         ),
     ] = None
@@ -345,7 +345,7 @@ class Attribution(NamedTuple):
     ]
     cost: Annotated[float, Col("part of the turn's cost, in the unit of view turn_costs; 0 of a fault without consequence")]
     regained: Annotated[
-        float | None, Col("how much the ideal action in its place keeps by the rules of the game; null where that is not known")
+        float | None, Col("how much the ideal action in its place saves by the rules of the game; null where that is not known")
     ]
     evidence: Annotated[str, Col("words, places and rules that show it")]
     judge: Annotated[str, Col("`engine`, or `engine:<reader>` where others than the rules read the messages", key=True, matches=_JUDGE)]
@@ -396,7 +396,7 @@ class Failure(NamedTuple):
     category: Annotated[
         str, Col("category inside it; includes the category of turns that went right, so that shares have a denominator", key=True)
     ]
-    evidence: Annotated[str | None, Col("what the rule saw; null where the category says it all")]
+    evidence: Annotated[str | None, Col("what the rule saw; null where the category tells it all")]
 
 
 class LogDisagreement(NamedTuple):
@@ -405,7 +405,7 @@ class LogDisagreement(NamedTuple):
     episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     turn: Annotated[int | None, Col("from 1; null where the whole game is meant", least=1, key=True)]
     field: Annotated[str, Col("what differs", key=True)]
-    logged: Annotated[str | None, Col("what the log says; null if it says nothing")]
+    logged: Annotated[str | None, Col("what the log states; null if it states nothing")]
     recomputed: Annotated[str | None, Col("what replay gives; null if it gives nothing")]
 
 
@@ -474,7 +474,7 @@ class Verdict(NamedTuple):
     agent_spoke: Annotated[
         bool | None,
         Col(
-            "of the decisive error: whether the agent that the model names said or did something in the turn that it names; null of other "
+            "of the decisive error: whether the agent that the model names wrote or did something in the turn that it names; null of other "
             "rubrics, and where no turn of the log is named"
         ),
     ] = None
@@ -501,7 +501,7 @@ class Call(NamedTuple):
     run: Annotated[str | None, Col("the scoring job, experiment or optimisation; null if it has no name")]
     episode_id: Annotated[str | None, Col("the game that it is about or played in; null if none", refers="episodes")]
     turn: Annotated[int | None, Col("from 1; null if it is about no single turn", least=1, refers="turns")]
-    agent: Annotated[str | None, Col("who is judged or who plays; null if nobody in particular", refers="agents")]
+    agent: Annotated[str | None, Col("who is judged or who plays; null if none in particular", refers="agents")]
     model: Annotated[str, Col("provider/model")]
     prompt_hash: Annotated[str, Col("hash of all that the model was sent: messages, tools, form, sampling parameters")]
     reply: Annotated[
@@ -561,7 +561,7 @@ class Call(NamedTuple):
         str | None, Col("what a player was asked for: act, turn, answer, generate, tom, verify, reflect, ...; null of other calls")
     ] = None
     served_model: Annotated[
-        str | None, Col("which model the server says has replied, a dated snapshot of `model` for the most part; null if it does not say")
+        str | None, Col("which model replied, by the server, a dated snapshot of `model` for the most part; null if it does not say")
     ] = None
     read_as: Annotated[
         str | None,

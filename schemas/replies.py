@@ -11,10 +11,10 @@ Read = Literal["as asked", "repaired", "guessed", "random", "cut", "unreadable"]
 
 READS: Final[Mapping[Read, str]] = {
     "as asked": "the reply has the form that was asked for",
-    "repaired": "the answer was taken out of what is around it, or read after the model was asked again; what it says is unchanged",
+    "repaired": "the answer was taken out of what is around it, or read after the model was asked again; its content is unchanged",
     "guessed": "the reply names no possible answer exactly, and the most similar one was taken",
     "random": "nothing in the reply could be read, and an answer was drawn by lot",
-    "cut": "the reply broke off before its end, at its token limit or with the connection",
+    "cut": "the reply ended early, at its token limit or with the connection",
     "unreadable": "nothing in the reply could be read, or it repeats an example of its prompt",
 }
 """Kind -> what it means."""

@@ -28,7 +28,8 @@ def pattern(words: dict[str, str]) -> re.Pattern[str]:
     """Finds any of the words: whole, as a part of snake_case, or as a part of CamelCase."""
     either = "|".join(sorted(words, key=len, reverse=True))
     camel = "|".join(word.capitalize() for word in words if " " not in word)
-    return re.compile(rf"(?<![A-Za-z])(?i:{either})(?![A-Za-z])|(?<![A-Z])(?:{camel})(?=[A-Z]|$)|(?<=[a-z])(?:{camel})(?![a-z])")
+    # "there is no" is plain English
+    return re.compile(rf"(?<![A-Za-z])(?<![Tt]here )(?i:{either})(?![A-Za-z])|(?<![A-Z])(?:{camel})(?=[A-Z]|$)|(?<=[a-z])(?:{camel})(?![a-z])")
 
 
 def places(root: Path, words: re.Pattern[str]) -> Iterator[tuple[str, str, int, str]]:

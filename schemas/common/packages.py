@@ -170,7 +170,7 @@ def points(group: str) -> list[EntryPoint]:
 def _folders(point: EntryPoint) -> Iterator[Path]:
     places = getattr(_loaded(point), "__path__", None)
     if not places:
-        raise UsageError(f"{_home(point)}: {point.value} is no package with rubric files: name the package that holds them")
+        raise UsageError(f"{_home(point)}: {point.value} is not a package with rubric files: name the package that holds them")
     yield from map(Path, places)
 
 
@@ -179,7 +179,7 @@ def _loaded(point: EntryPoint) -> Any:
     try:
         return point.load()
     except Exception as error:
-        raise UsageError(f"{_home(point)} cannot be imported ({type(error).__name__}: {error}): mend or uninstall the package") from error
+        raise UsageError(f"{_home(point)} cannot be imported ({type(error).__name__}: {error}): repair or uninstall the package") from error
 
 
 def _home(point: EntryPoint) -> str:

@@ -245,8 +245,8 @@ _FORMS: Final[Mapping[str, str]] = {
 }
 
 
-def _phrase(key: str, value: object, beside: Mapping[str, Any]) -> str:
-    if value is None or key in _UNSAID or (key in _USUAL and _USUAL[key] == value) or (key == "game" and "layout" in beside):
+def _phrase(key: str, value: object, others: Mapping[str, Any]) -> str:
+    if value is None or key in _UNSAID or (key in _USUAL and _USUAL[key] == value) or (key == "game" and "layout" in others):
         return ""
     words = _PHRASES.get(key, {})
     if isinstance(value, str | int) and value in words:

@@ -136,7 +136,7 @@ def read_yaml(path: Path, called: str) -> Any:
     except RecursionError as error:
         raise UsageError(f"{called} {path} is nested too deeply, or refers to itself: is it the right file?") from error
     except (yaml.YAMLError, ValueError) as error:  # a date or a number that cannot be is a ValueError
-        raise UsageError(f"{called} {path} is not YAML ({excerpt(' '.join(str(error).split()))}): mend it there") from error
+        raise UsageError(f"{called} {path} is not YAML ({excerpt(' '.join(str(error).split()))}): fix it there") from error
 
 
 def _walk(node: yaml.Node, path: NodePath, lines: YamlLines) -> None:

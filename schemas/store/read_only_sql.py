@@ -59,7 +59,7 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
         return f"FROM (\n{without_end(sql)}\n)"
     if kind == "EXPLAIN" and _explains_query(sql, connection):
         return sql
-    raise UsageError(f"{kind} is no query, and the store is read-only here: begin with {_KINDS}")
+    raise UsageError(f"{kind} is not a query, and the store is read-only here: begin with {_KINDS}")
 
 
 def query_mistake(sql: str) -> str | None:
@@ -196,7 +196,7 @@ def _check_called(sql: str) -> None:
 def _refused() -> frozenset[str]:
     """Functions that run SQL which the parser has not seen, or do more than give rows: all in FROM that are not known to do no more.
 
-    So a function that a newer DuckDB brings, as 2.0 did some that run a text as SQL, is no door before somebody has looked at it.
+    So a function that a newer DuckDB brings, as 2.0 did some that run a text as SQL, is refused before somebody has looked at it.
     """
     import duckdb
 

@@ -313,7 +313,7 @@ class Store:
             raise StoreError(self._disk_full(error)) from error
 
     def _disk_full(self, error: Exception) -> str:
-        return f"store {self.path} cannot be written ({_full(error)}): make room and try again"
+        return f"store {self.path} cannot be written ({_full(error)}): free some space and try again"
 
     def _damaged(self, finding: str) -> str:
         return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"
@@ -336,7 +336,7 @@ class Store:
             raise StoreError(f"store {self.path} is read-only: make it writable (chmod u+w), or name another with --store")
         if not os.access(parent, os.W_OK):
             raise StoreError(
-                f"folder {parent} is read-only, and a store keeps a journal beside it: make it writable, or name another place with --store"
+                f"folder {parent} is read-only, and a store needs a journal next to it: make it writable, or name another place with --store"
             )
 
     def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
@@ -374,7 +374,7 @@ class Store:
             return self._disk_full(error)
         if _is_locked(error):
             return (
-                f"store {self.path} is held by another process or thread (waited {self.lock_wait_s:g} s): close the program that keeps it "
+                f"store {self.path} is held by another process or thread (waited {self.lock_wait_s:g} s): close the program that holds it "
                 f"open ({first_line.partition('Conflicting lock is held in ')[2].partition('. See')[0] or 'unknown'})"
             )
         if "newer version" in str(error) or "version number" in str(error).lower():
@@ -404,7 +404,7 @@ class Store:
             return None
         if rows and not rows[0][0].isdecimal():
             raise StoreError(
-                f"{self.path} has no readable schema version ({rows[0][0][:20]!r}): it is no cotrace store, name another with --store"
+                f"{self.path} has no readable schema version ({rows[0][0][:20]!r}): it is not a cotrace store, name another with --store"
             )
         if rows and int(rows[0][0]) > SCHEMA_VERSION:
             raise StoreError(

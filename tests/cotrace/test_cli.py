@@ -125,7 +125,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         pytest.param(["ingest", ".", "--store", "lake:s3://"], "--store lake:s3://: write lake:FOLDER or lake:s3://", id="no bucket"),
         pytest.param(["sql", "select 1", "--store", "log.jsonl"], "log.jsonl is not a DuckDB file: name a store", id="a log for a store"),
         pytest.param(
-            ["ingest", ".", "--store", "lake:."], "is no lake, and holds other files, such as log.jsonl: name", id="a folder of logs"
+            ["ingest", ".", "--store", "lake:."], "is not a lake, and holds other files, such as log.jsonl: name", id="a folder of logs"
         ),
         pytest.param(
             ["report", "compare", "--benchmark", "carft"], "benchmark carft: no game of the store is of it: did you mean", id="slip"
@@ -439,7 +439,7 @@ def test_a_store_on_a_full_disk_is_named(store: Store, tmp_path: Path, command: 
     done = subprocess.run([*own, *cotrace], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode == 77 or done.stderr.startswith("unshare:"):
         pytest.skip(f"no disk of its own here: {done.stderr.strip()}")
-    full = "cotrace: store disk/s.duckdb cannot be written (No space left on device): make room and try again\n"
+    full = "cotrace: store disk/s.duckdb cannot be written (No space left on device): free some space and try again\n"
     assert (done.returncode, done.stderr) == (2, full)
 
 

@@ -280,7 +280,7 @@ def test_a_full_disk_is_told_beside_what_was_given(tmp_path: Path, kind: str) ->
     disk = tmp_path / "disk"
     done = on_a_small_disk(disk, 16 << 20, sys.executable, "-c", _FILLS_THE_DISK, str(disk), kind)
     place = disk / {"store": "s.duckdb", "lake": "lake"}[kind]
-    full = f"Not saved: {kind} {place} cannot be written (No space left on device): make room and try again."
+    full = f"Not saved: {kind} {place} cannot be written (No space left on device): free some space and try again."
     assert done.stdout.splitlines() == [f"{full} What you gave stays on this page: save it again after that", "saved 1"], done.stderr
 
 

@@ -409,5 +409,5 @@ def test_a_full_disk_leaves_no_beginning_of_a_store(logs: Path, tmp_path: Path) 
     ingest = "from cotrace.cli import main; main()"
     script = '"$1" -c "$2" ingest "$3" --store "$4/s.duckdb"; echo "$?" $(ls -A "$4")'
     done = on_a_small_disk(disk, 8192, "sh", "-c", script, "sh", sys.executable, ingest, str(logs), str(disk))
-    told = f"cotrace: store {disk / 's.duckdb'} cannot be written (No space left on device): make room and try again"
+    told = f"cotrace: store {disk / 's.duckdb'} cannot be written (No space left on device): free some space and try again"
     assert (done.stdout.split(), done.stderr.splitlines()) == (["2"], [told])

@@ -23,7 +23,7 @@ def game(path: Path) -> GameLog:
 WRONG: dict[str, tuple[Callable[[GameLog], None], str]] = {
     "progress": (lambda log: log.turn(progress=2), r"turn 2: progress is 2: give a number from 0 to 1"),
     "progress as text": (lambda log: log.turn(progress="half"), r"turn 2: progress is 'half'"),  # type: ignore[arg-type]
-    "state": (lambda log: log.turn(state_after={"seen": {1, 2}}), r"turn 2: a value is no JSON \(.*set\): give numbers, texts, lists"),
+    "state": (lambda log: log.turn(state_after={"seen": {1, 2}}), r"turn 2: a value is not JSON \(.*set\): give numbers, texts, lists"),
     "audience": (lambda log: log.turn(messages=[{"agent": "a", "text": "x", "audience": ["c"]}]), r"turn 2: no agent 'c' in this game"),
     "success": (lambda log: log.end(success="yes"), r"success is 'yes': give True, False, or None"),  # type: ignore[arg-type]
     "score": (lambda log: log.end(score="high"), r"score is 'high': give a number, or None"),  # type: ignore[arg-type]
@@ -33,10 +33,10 @@ WRONG: dict[str, tuple[Callable[[GameLog], None], str]] = {
     "a text": (lambda log: log.turn(messages="ab"), r"messages: 'a' is neither \(agent, text\) nor"),  # type: ignore[arg-type]
     "one name": (lambda log: log.turn(messages=[{"agent": "a", "text": "x", "audience": "b"}]), r"turn 2: .*array.*audience"),
     "arguments": (lambda log: log.turn(actions=[{"agent": "a", "verb": "bid", "arguments": [40]}]), r"turn 2: .*actions\[0\]\.arguments"),
-    "no action": (lambda log: log.turn(actions=[7]), r"actions: 7 is no object"),  # type: ignore[list-item]
+    "no action": (lambda log: log.turn(actions=[7]), r"actions: 7 is not an object"),  # type: ignore[list-item]
     "metric": (lambda log: log.turn(metrics={"deals": None}), r"turn 2: .*Expected `float`, got `null`"),  # type: ignore[dict-item]
-    "depth": (lambda log: log.turn(state_after=deep()), r"turn 2: a value is no JSON"),
-    "last metric": (lambda log: log.end(metrics={"seen": {1}}), r"the end: a value is no JSON"),  # type: ignore[dict-item]
+    "depth": (lambda log: log.turn(state_after=deep()), r"turn 2: a value is not JSON"),
+    "last metric": (lambda log: log.end(metrics={"seen": {1}}), r"the end: a value is not JSON"),  # type: ignore[dict-item]
     "reason": (lambda log: log.end(reason=3), r"the end: .*stop_reason"),  # type: ignore[arg-type]
 }
 
@@ -70,9 +70,9 @@ def test_what_no_ingest_would_read_is_refused_and_the_game_goes_on(tmp_path: Pat
         ({"level": 2}, "level is 2: give a text"),
         ({"seed": 2**63}, "seed is 9223372036854775808, and no table holds"),
         ({"seed": "7"}, r"the game: .*got `str` - at `\$\.seed`"),
-        ({"goal": {1, 2}}, "the game: a value is no JSON"),
+        ({"goal": {1, 2}}, "the game: a value is not JSON"),
         ({"agents": [{"agent": "a", "role": None}]}, r"the game: .*agents\[0\]\.role"),
-        ({"agents": [1]}, "agents: 1 is no object"),
+        ({"agents": [1]}, "agents: 1 is not an object"),
         ({"benchmark": " "}, "benchmark is ' ': give the game a name"),
     ],
 )

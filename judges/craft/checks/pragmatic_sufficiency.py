@@ -128,9 +128,6 @@ def _not_followed(prepared: PreparedTurn, move: Move) -> Decision:
         return undecided(asked.why)
     if any(_was_followed(request, move) for request in asked):
         return undecided(f"the builder attempted {move_text(move)}, a large block, and no message gives its size")
-    asked = all_whole(prepared.readings, Request)
-    if isinstance(asked, Open):
-        return undecided(asked.why)
     if prepared.builder_words & {COLORS[request.color] for request in asked if request.color in COLORS}:
         return undecided(f"the builder attempted {move_text(move)}; its words may repeat what was asked for")
     if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):

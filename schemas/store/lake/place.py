@@ -88,11 +88,11 @@ class Place:
             return
         if any(name.startswith(_OF_DATA) for name in names):
             raise StoreError(
-                f"lake:{self.uri} has lost its log, without which its files are nobody's: put a copy of _delta_log back, "
+                f"lake:{self.uri} has lost its log, without which its files mean nothing: put a copy of _delta_log back, "
                 "or name a new folder with --store"
             )
         raise StoreError(
-            f"lake:{self.uri} is no lake, and holds other files, such as {names[0]}: name a new or an empty folder with --store"
+            f"lake:{self.uri} is not a lake, and holds other files, such as {names[0]}: name a new or an empty folder with --store"
         )
 
     def holds_table(self) -> bool:
@@ -116,7 +116,7 @@ class Place:
             yield
         except (DeltaError, OSError) as error:
             if full in str(error):
-                raise StoreError(f"lake {self.uri} cannot be written ({full}): make room and try again") from error
+                raise StoreError(f"lake {self.uri} cannot be written ({full}): free some space and try again") from error
             raise StoreError(f"lake {self.uri} cannot be used: {_reason(error)}") from error
 
     @contextmanager
@@ -319,7 +319,7 @@ class Bucket(Place):
                 raise
             raise StoreError(
                 f"lake:{self.uri}: {full.lower()} for temporary files in {tempfile.gettempdir()}: "
-                "make room there, or set TMPDIR to another folder, and start the same command again"
+                "free some space there, or set TMPDIR to another folder, and start the same command again"
             ) from error
 
     def drop(self, logged: str) -> None:
@@ -417,6 +417,6 @@ def place_of(name: str | Path) -> Place:
         if Path(place.uri).is_file():
             raise UsageError(f"lake:{name} is a file, and a lake is a folder: name a folder, or leave out lake: for a DuckDB file")
         if place.uri == place.disk.root:
-            raise UsageError(f"lake:{name}: the root of all folders is no place for a lake: name a folder in it")
+            raise UsageError(f"lake:{name}: the root of all folders cannot be a lake: name a folder in it")
         return place
     return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))

@@ -47,7 +47,7 @@ class LakeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no type
             FileNotFoundError: it is gone.
         """
         if mode != "rb" or path not in self._known:
-            raise PermissionError(f"{path} is no data file of this lake that could be opened as {mode}")
+            raise PermissionError(f"{path} is not a data file of this lake that could be opened as {mode}")
         if self._known[path] > _WHOLE_BYTES:
             return self._remote.open(path, "rb", block_size=_BLOCK_BYTES, cache_type="readahead")
         return io.BytesIO(self._content(path))
