@@ -115,7 +115,9 @@ class Run(NamedTuple):
     benchmark: Annotated[str, Col("the benchmark: a family of `schemas.families`, or the name that an own log gives")]
     name: Annotated[str, Col("the folder or label of the experiment")]
     condition: Annotated[Json, Col("JSON object of the conditions; keys differ by benchmark (docs/ of each)")]
-    started_at: Annotated[datetime | None, Col("earliest start of its episodes as logged; null if no log states it", "local time of the log")]
+    started_at: Annotated[
+        datetime | None, Col("earliest start of its episodes as logged; null if no log states it", "local time of the log")
+    ]
 
 
 class Episode(NamedTuple):
@@ -233,9 +235,7 @@ class Claim(NamedTuple):
     turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
     seq: Annotated[int, Col("the utterance inside the turn, from 1", least=1, refers="utterances", key=True)]
     agent: Annotated[str, Col("whose text it is", refers="agents")]
-    reader: Annotated[
-        str, Col("`rules`, `planted` (by who wrote the text), `llm:<model>` or `both:<model>`", key=True, matches=_READER)
-    ]
+    reader: Annotated[str, Col("`rules`, `planted` (by who wrote the text), `llm:<model>` or `both:<model>`", key=True, matches=_READER)]
     number: Annotated[int, Col("order inside the text as this reader read it, from 1; 0: the text was read", least=0, key=True)]
     kind: Annotated[
         str, Col("kind of claim (docs/claims.md), `unread` for what was not understood, `read` for the row that records who read it")

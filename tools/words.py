@@ -29,7 +29,9 @@ def pattern(words: dict[str, str]) -> re.Pattern[str]:
     either = "|".join(sorted(words, key=len, reverse=True))
     camel = "|".join(word.capitalize() for word in words if " " not in word)
     # "there is no" is plain English
-    return re.compile(rf"(?<![A-Za-z])(?<![Tt]here )(?i:{either})(?![A-Za-z])|(?<![A-Z])(?:{camel})(?=[A-Z]|$)|(?<=[a-z])(?:{camel})(?![a-z])")
+    return re.compile(
+        rf"(?<![A-Za-z])(?<![Tt]here )(?i:{either})(?![A-Za-z])|(?<![A-Z])(?:{camel})(?=[A-Z]|$)|(?<=[a-z])(?:{camel})(?![a-z])"
+    )
 
 
 def places(root: Path, words: re.Pattern[str]) -> Iterator[tuple[str, str, int, str]]:

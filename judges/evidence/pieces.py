@@ -307,7 +307,7 @@ def windows(game: Transcript, budget: int) -> list[range]:
         back = end
         while back > start + 1 and sum(sizes[back - 1 : end]) <= budget // _OVERLAP:
             back -= 1
-        # a step back must leave room for a message that the last window had not
+        # a step back must leave space for a message that the last window had not
         start = back if back < end and end - back < _fitting(sizes[back:], budget) else end
     return found
 

@@ -336,7 +336,7 @@ def views(text: str) -> Iterator[ReadClaim[View]]:
         ("speaker", _EXCLUSIVE, None),
         ("shared", _SHARED, None),
         ("seat", _OWN, None),
-        ("seat", _SIDE_OF, "it does not say whose side the place is on"),
+        ("seat", _SIDE_OF, "whose side the place is on is not stated"),
     )
     for seen_by, pattern, doubt in kinds:
         match = pattern.search(text)

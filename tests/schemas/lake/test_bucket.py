@@ -209,7 +209,9 @@ def test_a_full_folder_for_temporary_files_is_told(logs: Path, tmp_path: Path) -
     place, disk = f"{PLACE}/no-room", tmp_path / "disk"
     ingest = (sys.executable, "-m", "cotrace", "ingest", str(logs), "--store", place, "--workers", "1")
     done = on_a_small_disk(disk, 1 << 15, *ingest, environment={"TMPDIR": str(disk)})
-    told = f"cotrace: {place}: no space left on device for temporary files in {disk}: free some space there, or set TMPDIR to another folder"
+    told = (
+        f"cotrace: {place}: no space left on device for temporary files in {disk}: free some space there, or set TMPDIR to another folder"
+    )
     assert (done.returncode, done.stderr.splitlines()[-1:]) == (2, [f"{told}, and start the same command again"])
     assert "Traceback" not in done.stderr
     assert "3 games" in subprocess.run(ingest, capture_output=True, text=True, check=True).stderr
