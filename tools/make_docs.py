@@ -153,7 +153,7 @@ def _pieces() -> list[str]:
 
     lines = ["## Pieces of evidence", "", "What `shows` can list.", ""]
     lines += ["| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
-    return lines + [f"| {p.name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for p in pieces().values()]
+    return lines + [f"| {name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for name, p in pieces().items()]
 
 
 def _conditions() -> list[str]:

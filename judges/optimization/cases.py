@@ -277,8 +277,8 @@ def reader_cases(store: Store, benchmark: str, *, per_author: int, seed: int, wh
     retained = [one for author in sorted(found) for one in _some(found[author], per_author, seed)]
     if not retained:
         raise UsageError(
-            f"no text of {benchmark} in {store.path} has claims by its author: play games with scripted players, or bring a log that states "
-            "what its texts claim (docs/claims.md)"
+            f"no text of {benchmark} in {store.path} has claims by its author: play games with scripted players, or bring a log "
+            "that states what its texts claim (docs/claims.md)"
         )
     return [_reader_case(number, text, meant) for number, (text, meant) in enumerate(retained, start=1)]
 

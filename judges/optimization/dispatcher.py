@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -24,9 +24,6 @@ from providers.prices import Budget, Price
 from providers.provider import ModelSettings
 from schemas.chat.messages import Message
 from schemas.common.errors import CotraceError
-
-if TYPE_CHECKING:
-    from judges.optimization.program import ReaderTask, RubricTask
 
 T = TypeVar("T")
 _PURPOSE: Final = "optimize"
@@ -76,9 +73,9 @@ class Dispatcher:
     `task` is a `RubricTask` or a `ReaderTask` (`judges.optimization.program`): prompts, cases and answers are of its kind.
     """
 
-    def __init__(self, task: RubricTask | ReaderTask, judge: Priced, writer: Priced, conditions: Conditions) -> None:
+    def __init__(self, task: Any, judge: Priced, writer: Priced, conditions: Conditions) -> None:
         self._loop = asyncio.get_running_loop()
-        self._task: Any = task
+        self._task = task
         self._cache = ReplyCache(conditions.cache)
         terms = JobTerms(budget=Budget(conditions.max_cost), cache=self._cache, concurrency=conditions.concurrency)
         self._judge = Asker([judge.settings], judge.price, terms)
@@ -190,7 +187,7 @@ class Dispatcher:
 
 
 @contextmanager
-def dispatching(task: RubricTask | ReaderTask, judge: Priced, writer: Priced, conditions: Conditions) -> Iterator[Dispatcher]:
+def dispatching(task: Any, judge: Priced, writer: Priced, conditions: Conditions) -> Iterator[Dispatcher]:
     """A dispatcher with a loop of its own in a thread of its own.
 
     Raises:

@@ -336,7 +336,7 @@ class Store:
             raise StoreError(f"store {self.path} is read-only: make it writable (chmod u+w), or name another with --store")
         if not os.access(parent, os.W_OK):
             raise StoreError(
-                f"folder {parent} is read-only, and a store needs a journal next to it: make it writable, or name another place with --store"
+                f"folder {parent} is read-only, and a store needs a journal there: make it writable, or name another place with --store"
             )
 
     def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
