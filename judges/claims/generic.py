@@ -28,7 +28,7 @@ class Said:
     """What a sentence does."""
 
     act: Literal["asks", "states", "denies", "acknowledges"]
-    """Wants something done or reported; states that something is so; states that it is not; acknowledges another message."""
+    """Wants something done or told; says that something is so; says that it is not; takes note of what another has said."""
     to: str | None = None
     """The agent it speaks to or of by name; None if it names none."""
     words: str = ""
