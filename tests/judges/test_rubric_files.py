@@ -125,7 +125,7 @@ MISTAKES = [
     pytest.param("[craft]", "[craft, einstein]\nroles: [director]\nabout: public_messages", None, None, id="fine for another benchmark"),
     pytest.param("[public_messages]", "[public_messages, state_before]\nroles: []", None, None, id="benchmark piece where it exists"),
     pytest.param("na_when: nobody spoke\n    ", "", 6, 'no question can get the answer "na"', id="answer of no question"),
-    pytest.param("Judge the messages", "Judge by {history}", 7, "`shows` keeps it from the judge", id="text speaks of a walled piece"),
+    pytest.param("Judge the messages", "Judge by {history}", 7, "`shows` hides it from the judge", id="text speaks of a walled piece"),
     pytest.param("name a place", "name {histroy}", 10, "did you mean history?", id="text speaks of no piece"),
     pytest.param("Judge the", "Judge the {public_messages}", None, None, id="text speaks of a shown piece"),
     pytest.param("unit: turn", "unit: row", 3, "needs `unit_sql`", id="row without a query"),
@@ -151,7 +151,7 @@ MISTAKES = [
     pytest.param(
         "instructions:", "variants: {v: {why: x, shows_add: [public_messages]}}\ninstructions:", 7, "already", id="variant adds nothing"
     ),
-    pytest.param('{"yes": 1, "no": 0', '{"yes": 1, "Yes": 1, "no": 0', 6, '"Yes" and "yes" cannot be told apart', id="answers by case"),
+    pytest.param('{"yes": 1, "no": 0', '{"yes": 1, "Yes": 1, "no": 0', 6, '"Yes" and "yes" cannot be distinguished', id="answers by case"),
     pytest.param('{"yes": 1, "no": 0', '{"yes": 1, too loud: 1, too_loud: 0', 6, "cannot be distinguished", id="answers by joint"),
     pytest.param('"no": 0', '"no": 0, "": 1', 6, "an answer is empty", id="empty answer"),
     pytest.param(
@@ -317,7 +317,7 @@ def test_installed_packages_offer_rubrics_and_checks(tmp_path: Path, monkeypatch
         (points / "entry_points.txt").write_text("[cotrace.checks]\nt = theirs.checks\nu = theirs.checks\n")
         all_checks.cache_clear()
         entry_points_of.cache_clear()
-        with pytest.raises(UsageError, match=r"theirs\.ok stands in entry point cotrace\.checks t of theirs and in .*checks u of theirs"):
+        with pytest.raises(UsageError, match=r"theirs\.ok is in entry point cotrace\.checks t of theirs and in .*checks u of theirs"):
             all_checks()
         (points / "entry_points.txt").write_text("[cotrace.rubrics]\nt = theirs.gone\n")
         entry_points_of.cache_clear()
