@@ -354,7 +354,7 @@ def _number_of(value: Any) -> float | None:
 
 
 def _has_speaker(found: Mapping[str, Any]) -> bool:
-    speaks = any(isinstance(found.get(key), str) for key in _SPEAKERS)
+    speaks = any(isinstance(found.get(key), str) for key in _SPEAKERS) or isinstance(found.get("author"), Mapping)
     holds = any(_is_conversation(key, value) for key, value in found.items())
     return speaks and not holds and bool((_WORDS | {"tool_calls", "action"}) & set(found)) and _call(found) is None
 

@@ -378,7 +378,13 @@ def is_message(raw: Any) -> bool:
 
 def is_item(raw: Raw) -> bool:
     """Tell whether a message is an item of the Responses API, an event of OpenHands or the like: its type defines its other keys."""
-    return (isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)) or (_event(raw) is not None)
+    is_typed = isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)
+    return (is_typed and not _is_of_a_person(raw)) or (_event(raw) is not None)
+
+
+def _is_of_a_person(raw: Raw) -> bool:
+    """Whether it is a message of a chat of people, such as of Telegram's export: its type is `message`, and a key says who wrote it."""
+    return raw.get("type") == "message" and any(isinstance(raw.get(key), str | Mapping) for key in SPEAKERS)
 
 
 def _split(message: dict[str, Any], content: list[Any]) -> Iterator[dict[str, Any]]:
@@ -505,8 +511,9 @@ def _content(message: Raw) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]}
     audio = message.get("audio")
     spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
-    others = [message.get(key) for key in WORDS] if "role" in message or "type" not in message or message["type"] in _TYPES else []
-    words = next((one for one in (message.get("refusal"), spoken, *others) if isinstance(one, str) and one), None)
+    has_words = "role" in message or "type" not in message or message["type"] in _TYPES or _is_of_a_person(message)
+    others = [message.get(key) for key in WORDS] if has_words else []
+    words = next((one for one in (message.get("refusal"), spoken, *others) if isinstance(one, str | list) and one), None)
     return {} if words is None else {"content": words}
 
 

@@ -69,7 +69,11 @@ def judge_unknown(data: bytes, name: str) -> Judgement:
 def _why_unknown(data: bytes) -> str:
     """What is wrong with the JSON, with line and column; else that no format is like it."""
     try:
-        _ = len(data) == HEAD_BYTES or documents_of(data)  # of a file too large to be read only the beginning is here
+        if len(data) != HEAD_BYTES:  # of a file too large to be read only the beginning is here
+            data.decode()
+            documents_of(data)
+    except UnicodeDecodeError as error:
+        return f"byte {error.start} is not UTF-8: convert the file first (iconv -f latin1 -t utf-8)"
     except BadInputError as error:
         first, _, rest = data.lstrip().partition(b"\n")
         if rest.strip() and is_whole(first):

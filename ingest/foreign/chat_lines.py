@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from datetime import time as clock
@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ingest.conversation.messages import is_message
+from ingest.conversation.messages import chat_messages, is_message, plain_keys, text_of
 from ingest.conversation.rows import completed, reading_of
 from ingest.foreign.chat_mapping import IDS, Group, Row, conversation_of, grouped
 from ingest.foreign.mapping_file import DEFAULT, FILE, MESSAGES, ChatMapping, Unmet, mapping_of
@@ -228,13 +228,48 @@ def _is_list_of_messages(given: Any) -> bool:
 
 
 def _found(rows: Iterable[Row]) -> Iterator[Row]:
-    """A row for each list of messages in whatever objects, with what these objects tell of it."""
-    for row in rows:
-        for path, facts in _lists(row.values):
-            named = (
-                {} if not path or any(facts.get(name) is not None for name in IDS) else {"conversation_id": f"{row.locator} {path}".strip()}
-            )
-            yield Row(f"{row.locator} {path}".strip(), {**named, **facts})
+    """A row for each list of messages in whatever objects, with what these objects tell of it; what the next list continues is in that."""
+    last: Row | None = None
+    for row in chain.from_iterable(map(_of_row, rows)):
+        before, now = [] if last is None else last.values["messages"], row.values["messages"]
+        if last is not None and _continues(now, before):
+            last = row._replace(values={**row.values, "messages": [*before, *now[len(before) :]]})
+            continue
+        yield from () if last is None else (last,)
+        last = row
+    yield from () if last is None else (last,)
+
+
+def _of_row(row: Row) -> Iterator[Row]:
+    held = list(_lists(row.values))
+    if len(held) == len(_SIDES) and all(path.partition(".")[0] in side for (path, _), side in zip(held, _SIDES, strict=True)):
+        (path, asked), (_, answered) = held
+        *others, last = answered["messages"]
+        replies = [*others, {"usage": answered.get("usage"), **last} if isinstance(last, Mapping) else last]
+        held = [(path, {**asked, **answered, "messages": [*asked["messages"], *replies]})]
+    for path, facts in held:
+        is_named = not path or any(facts.get(name) is not None for name in IDS)
+        named = {} if is_named else {"conversation_id": f"{row.locator} {path}".strip()}
+        yield Row(f"{row.locator} {path}".strip(), {**named, **facts})
+
+
+_SIDES: Final = (frozenset({"request", "input", "inputs", "prompt"}), frozenset({"response", "output", "outputs", "completion", "answer"}))
+"""Keys of what a model was sent, and of what it wrote: one conversation."""
+
+
+def _continues(later: Sequence[Any], earlier: Sequence[Any]) -> bool:
+    """Whether a list of messages begins with all of another, as each request of a log of requests does with the one before it."""
+    return len(later) > len(earlier) and all(map(_is_same, earlier, later))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one == other or [_words(message) for message in chat_messages(plain_keys(one))] == [
+        _words(message) for message in chat_messages(plain_keys(other))
+    ]
+
+
+def _words(message: Mapping[str, Any]) -> list[Any]:
+    return [message.get("role"), text_of(message.get("content")), message.get("tool_calls") or None]
 
 
 def _lists(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:

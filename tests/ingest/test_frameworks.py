@@ -318,6 +318,40 @@ _RUN = {
 }
 
 
+def test_requests_and_replies_are_one_conversation(tmp_path: Path) -> None:
+    """A log of requests repeats the conversation with each: it is one game, with the tokens of every reply. Another one begins anew."""
+    asked = [{"role": "system", "content": "You sell lamps."}, {"role": "user", "content": "Is there a red lamp?"}]
+    replies = ["Yes, for ten.", "That is twenty."]
+
+    def logged(messages: list[dict[str, str]], reply: str) -> dict[str, Any]:
+        choice = {"message": {"role": "assistant", "content": reply}}
+        return {"request": {"messages": messages}, "response": {"model": "m-1", "choices": [choice], "usage": _USAGE}}
+
+    more = [*asked, {"role": "assistant", "content": replies[0]}, {"role": "user", "content": "I take two."}]
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *map(logged, (asked, more, asked[:1]), (*replies, "Good day."))))
+    assert found.refused == []
+    assert [tuple(row) for row in found.rows("SELECT turns_taken FROM episodes ORDER BY 1")] == [(2,), (5,)]
+    assert _spoken(found)["assistant"] in ([*replies, "Good day."], ["Good day.", *replies])
+    assert found.rows("SELECT sum(tokens_in), sum(tokens_out) FROM calls") == [(21, 9)]
+
+
+_CHATS: dict[str, Any] = {
+    "telegram": {"messages": [{"id": 1, "type": "message", "from": "Ann", "text": ["see ", {"type": "link", "text": "the gate"}]}]},
+    "discord": {"messages": [{"id": "1", "type": "Default", "author": {"id": "9", "name": "Ann"}, "content": "see the gate"}]},
+}
+
+
+@pytest.mark.parametrize("name", _CHATS)
+def test_chats_of_people_are_read_and_counted(tmp_path: Path, name: str) -> None:
+    """As Telegram and Discord export them; the receipt sees their messages."""
+    found = ingested(tmp_path, written(tmp_path / "a.json", _CHATS[name]))
+    assert (found.refused, {agent: " ".join("".join(texts).split()) for agent, texts in _spoken(found).items()}) == (
+        [],
+        {"Ann": "see the gate"},
+    )
+    assert found.rows("SELECT counted, stored FROM receipts WHERE kind = 'messages'") == [(1, 1)]
+
+
 def test_a_known_format_is_found_when_it_is_packed_or_inside_of_an_object(tmp_path: Path) -> None:
     """By its keys, in objects by name and in each line too; what gzip packed is unpacked if it is whole."""
     spans = {"resourceSpans": [{"resource": {}, "scopeSpans": [{"spans": [_SPAN]}]}]}

@@ -83,6 +83,7 @@ def test_files_beside_published_logs_stay_left_alone(shared: Path, tmp_path: Pat
     [
         ("a.jsonl", b'<<<<<<< HEAD\n{"id": "g", "claims": []}\n', "no JSON (Expecting value at line 1, column 1)"),
         ("a.jsonl", b'{"id": "g"}\n{"id" "h"}\n', "line 2 is not JSON (no JSON (Expecting ':' delimiter at column 7)"),
+        ("a.json", b'[{"id": "\xfc"}]', "byte 9 is not UTF-8: convert the file first"),
         ("a.json", b"[{'id': 'g'}]", "Python's notation, not JSON: write it again with json.dump"),
         ("a.eval", b"\0" * 900, "a log of format inspect whose beginning is damaged"),
         ("b.eval", b"\xef\xbb\xbfPK\x03\x04", "a log of format inspect whose beginning is damaged"),
