@@ -17,9 +17,10 @@ from benchmarks.figures import Figure, markdown, table
 
 __all__ = ["main"]
 
-NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "users", "growth", "engines", "kitchens", "judge_run", "play", "scale")
+NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "changed", "users", "growth", "engines", "kitchens", "judge_run", "play", "scale")
 """Modules of this folder, each what a user does; `run() -> list[Figure]`, or `main()` where it prints its figures itself."""
 
+_SIZED: Final = ("browser", "changed")
 _REAL: Final = "real"
 """Not one of them: `python -m research real`, whose numbers have no base. It is found under this name too."""
 
@@ -57,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help=f"which to run: {', '.join(NAMES)}; all by default; {_REAL} is `python -m research {_REAL}`",
     )
     parser.add_argument("--write", action="store_true", help=f"put the figures into {_PAGE}, each benchmark as soon as it is through")
-    parser.add_argument("--turns", type=int, action="append", help="size of the store that `browser` opens; may be given again")
+    parser.add_argument("--turns", type=int, action="append", help="size of the store of `browser` and `changed`; may be given again")
+    parser.add_argument("--store", type=Path, help="a store that is there, for `changed`; some games come into it")
     asked = parser.parse_args(arguments)
     if asked.names == [_REAL]:
         code: int = import_module("research.real").main(["--write"] if asked.write else [])
@@ -66,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: there are {', '.join(NAMES)}")
     for name in asked.names or NAMES:
-        result = _run(name, {"sizes": asked.turns} if asked.turns and name == "browser" else {})
+        given = {"sizes": asked.turns} if asked.turns and name in _SIZED else {}
+        result = _run(name, given | ({"store": asked.store} if name == "changed" else {}))
         if asked.write:
             _write(Path(_PAGE), result)
     return 0

@@ -1,0 +1,95 @@
+"""Changed: CPU seconds of the heaviest pages right after one game has come, and again with nothing changed; and of a search.
+
+The store is that of the benchmark `browser`: 250 CRAFT games, judged and attributed by the engine, under other ids so often that the turns
+are reached: 100,000, or as `--turns` says. Before each page one more game is played, ingested, judged and attributed. A page is the whole
+answer of the server, all of its cards drawn; user and system time of the process are counted, with as many threads of DuckDB as there are
+cores. The ratio is to the goal: 2 s a page right after the change, 0.3 s for a million utterances searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.browser import filled
+from benchmarks.figures import Figure, seconds
+from benchmarks.pages import draw
+from benchmarks.timing import Measured, measured
+from benchmarks.workload import RUBRICS, craft_games, scratch
+from dashboards.address import Address
+from dashboards.reader import forget_kept
+from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
+from judges.rubric_files.reading import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run as judge
+from schemas.store.store import Store
+
+__all__ = ["run"]
+
+_PLAYED: Final = 250
+_PAGE_S: Final = 2.0
+_SEARCH_S: Final = 0.3
+_PAGES: Final = {
+    "Overview": "/",
+    "Why": "/why",
+    "Remove gap": "/remove-gap",
+    "Effects": "/effects",
+    "Judges, agreement": "/judges?rubric={rubric}&show=agreement",
+    "Judges, corrected": "/judges?rubric={rubric}&show=corrected",
+}
+_WORDS: Final = ("layer", "orange corner", "zzzz")
+"""Of a search: a common word, two that are rarer together, and one that nobody said."""
+_COUNTS: Final = """
+    SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM utterances),
+        (SELECT rubric FROM judge_runs GROUP BY rubric ORDER BY count(DISTINCT judge) DESC, rubric LIMIT 1)
+"""
+"""Turns, utterances, and the rubric that most judges have answered."""
+
+
+def run(sizes: Sequence[int] = (100_000,), store: Path | None = None) -> list[Figure]:
+    """Measure, at each number of turns, or in a store that is there: the games that change it stay in it."""
+    stores = [Store(store)] if store else [filled(craft_games(_PLAYED), size) for size in sizes]
+    return [figure for one in stores for figure in _measured(one)]
+
+
+def _measured(store: Store) -> Iterator[Figure]:
+    turns, said, rubric = _row(store, _COUNTS)
+    for name, address in _PAGES.items():
+        change(store)
+        page = partial(draw, store, Address.parse(*address.format(rubric=rubric).partition("?")[::2]))
+        after, again = measured(page), measured(page)
+        yield _held(f"{name}, {turns:,} turns, right after a change; again in {_told(again)}", after, _PAGE_S)
+    for words in _WORDS:
+        search = partial(draw, store, Address("/search", {"q": (words,)}))
+        search()  # what follows from a change alone
+        goal = _SEARCH_S * said / 1e6
+        yield _held(f"search for {words}, {said:,} utterances", measured(search, forget_kept), goal)
+
+
+def _held(name: str, taken: Measured, goal: float) -> Figure:
+    return Figure(name, _told(taken), seconds(goal), taken.cpu_s / goal, "<= 1", taken.cpu_s <= goal)
+
+
+def _told(taken: Measured) -> str:
+    return f"{seconds(taken.cpu_s)} of CPU ({seconds(taken.wall_s)} by the clock)"
+
+
+def change(store: Store) -> None:
+    """One more game comes, and is judged and attributed."""
+    (episodes,) = _row(store, "SELECT count(*) FROM episodes")
+    log = scratch() / f"change-{episodes}.json"
+    log.write_bytes(craft_games(1)[0].read_bytes() + b"\n" * episodes)  # the same bytes again would be left out
+    assert ingest_paths([log], store, workers=1).ingested == 1
+    (episode,) = _row(store, f"SELECT episode_id FROM episodes INNER JOIN sources USING (source_id) WHERE path = '{log.resolve()}'")
+    for rubric in RUBRICS:
+        judge(JudgeRequest(rubric=find(rubric), where=f"episode_id = '{episode}'"), store)
+    attribute_games(store, where=f"episode_id = '{episode}'")
+
+
+def _row(store: Store, sql: str) -> tuple[Any, ...]:
+    with store.reading() as connection:
+        (row,) = connection.execute(sql).fetchall()
+    return tuple(row)
