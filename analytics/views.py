@@ -10,7 +10,8 @@ something else in this view. Its grammar::
 
     -- <name>: <what it is>
     -- One row is <grain>
-    -- Materialized: by game                      (its rows are stored, see below)
+    -- Materialized: by game                      (its rows are stored, see below; or: by judged game)
+    -- Read by game:                              (it is read by such a view; or: Read by judged game)
     -- Parameters: <name: what it is>            (table macros)
     --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning;
                                                   several columns with one meaning have commas between them)
@@ -24,6 +25,10 @@ in a table of the schema `materialized`. They are valid for games that did not c
 at the same time. The rows of all other games, such as those of a log that was read again, are computed by the same SQL at every query:
 `unmaterialized('<table or view>')` in it means the rows of such games. So no writer has to update anything, and a store that was never
 materialized (a lake is not) gives the same numbers.
+
+`Materialized: by judged game`: the same of what also follows from verdicts, labels and attributions, in the schema `judged`. Whoever writes
+or deletes such rows takes away the mark of their games in the same transaction (`schemas.store.store.Transaction`). `Read by game` and
+`Read by judged game`: rows are not kept, but materialized views that read this view read those of the games that are due.
 """
 
 from __future__ import annotations
@@ -48,46 +53,57 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-BASIS: Final = """
-create schema if not exists materialized;
-create or replace table materialized.games as
+_BASIS: Final = """
+create schema if not exists {kept};
+create or replace table {kept}.games as
     select episode_id, source_id, adapter_version, ingested_at from episodes inner join sources using (source_id) limit 0;
-create or replace view materialized.unchanged as
+create or replace view {kept}.unchanged as
     select episode_id
-    from materialized.games
+    from {kept}.games
     inner join episodes using (episode_id, source_id)
     inner join sources using (source_id, ingested_at)
     where sources.adapter_version is not distinct from games.adapter_version;
-create or replace view materialized.due as
-    select episode_id from episodes where episode_id not in (select episode_id from materialized.unchanged);
-comment on table materialized.games is 'Games whose rows are stored, as they were when these were computed.';
-comment on view materialized.unchanged is 'Games whose stored rows are valid: they did not change since.';
-comment on view materialized.due is 'Games without valid stored rows: queries compute them.';
+create or replace view {kept}.due as
+    select episode_id from episodes where episode_id not in (select episode_id from {kept}.unchanged);
+comment on table {kept}.games is 'Games whose rows are stored, as they were when these were computed.';
+comment on view {kept}.unchanged is 'Games whose stored rows are valid: they did not change since.';
+comment on view {kept}.due is 'Games without valid stored rows: queries compute them.';
 """
+KEPT: Final = ("materialized", "judged")
+"""Schemas of stored rows: of what follows from logs alone, and of what judges, labels and attributions say too."""
+BASIS: Final = "".join(_BASIS.format(kept=kept) for kept in KEPT)
 """Which games are materialized, and which are due; made before the views, for no game."""
 
 _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")
 _HEAD: Final = re.compile(r"create or replace view (\w+) as\n")
+_BY_GAME: Final = re.compile(r"\n-- (Materialized|Read)(?::)? by (judged )?game")
 
 
-def expanded(sql: str, stored: Collection[str]) -> str:
-    """The statements that make a materialized view, out of the one that computes its rows; `stored`: names of all materialized views."""
+def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
+    """The statements that make a view that is computed by game, out of the one that computes its rows.
+
+    Args:
+        sql: its statement.
+        by_game: all such views: the schema of their stored rows, and whether they have any.
+    """
+    name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
+    kept, is_stored = by_game[name]
 
     def rows_due(found: re.Match[str]) -> str:
-        if found[1] in stored:
-            return f"materialized.due_{found[1]}"
-        return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from materialized.due))"
+        if found[1] in by_game and by_game[found[1]][0] == kept:
+            return f"{kept}.due_{found[1]}"
+        return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from {kept}.due))"
 
-    sql = _DUE.sub(rows_due, sql)
-    name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
+    due = _DUE.sub(rows_due, sql).replace(f"create or replace view {name} as", f"create or replace view {kept}.due_{name} as")
+    due += f"comment on view {kept}.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
+    if not is_stored:
+        return _DUE.sub(lambda found: found[1] or found[2], sql) + due
     return (
-        f"{sql.replace(f'create or replace view {name} as', f'create or replace view materialized.due_{name} as')}"
-        f"create or replace table materialized.{name} as select * from materialized.due_{name} limit 0;\n"
+        f"{due}create or replace table {kept}.{name} as select * from {kept}.due_{name} limit 0;\n"
         f"create or replace view {name} as\n"
-        f"select * from materialized.{name} where episode_id in (select episode_id from materialized.unchanged)\n"
-        f"union all by name select * from materialized.due_{name};\n"
-        f"comment on table materialized.{name} is 'Stored rows of {name}; those of games in materialized.unchanged are valid.';\n"
-        f"comment on view materialized.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
+        f"select * from {kept}.{name} where episode_id in (select episode_id from {kept}.unchanged)\n"
+        f"union all by name select * from {kept}.due_{name};\n"
+        f"comment on table {kept}.{name} is 'Stored rows of {name}; those of games in {kept}.unchanged are valid.';\n"
     )
 
 
@@ -98,15 +114,16 @@ def materialize(store: Store) -> None:
     """
     import duckdb
 
-    with suppress(StoreError, duckdb.Error), store.writing() as connection:
-        names = [name for (name,) in connection.execute(_NAMES).fetchall()]
-        for name in names:
-            connection.execute(f"delete from materialized.{name} where episode_id not in (select episode_id from materialized.unchanged)")
-            connection.execute(f"insert into materialized.{name} by name select * from materialized.due_{name}")
-        if names:  # none has a store whose views are those of an older cotrace
-            connection.execute("create temp table due as select episode_id from materialized.due")
-            connection.execute("delete from materialized.games where episode_id not in (select episode_id from materialized.unchanged)")
-            connection.execute(_MARK)
+    with suppress(StoreError, duckdb.Error), store.writing(keeps_marks=True) as connection:
+        for kept in KEPT:
+            names = _stored(connection, kept)
+            for name in names:
+                connection.execute(f"delete from {kept}.{name} where episode_id not in (select episode_id from {kept}.unchanged)")
+                connection.execute(f"insert into {kept}.{name} by name select * from {kept}.due_{name}")
+            if names:  # none has a store whose views are those of an older cotrace
+                connection.execute(f"create or replace temp table due as select episode_id from {kept}.due")
+                connection.execute(f"delete from {kept}.games where episode_id not in (select episode_id from {kept}.unchanged)")
+                connection.execute(_MARK.format(kept=kept))
 
 
 def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
@@ -114,14 +131,21 @@ def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
 
     For connections to stores with current views, closed before anything is written.
     """
-    if connection.execute("select count(*) from materialized.due").fetchall() == [(0,)]:
-        for (name,) in connection.execute(_NAMES).fetchall():
-            connection.execute(f"create or replace temp view {name} as from materialized.{name} semi join episodes using (episode_id)")
+    for kept in KEPT:
+        if connection.execute(f"select count(*) from {kept}.due").fetchall() == [(0,)]:
+            for name in _stored(connection, kept):
+                connection.execute(f"create or replace temp view {name} as from {kept}.{name} semi join episodes using (episode_id)")
 
 
-_NAMES: Final = "select table_name from duckdb_tables() where schema_name = 'materialized' and table_name <> 'games'"
+def _stored(connection: duckdb.DuckDBPyConnection, kept: str) -> list[str]:
+    """Names of the views with stored rows in this schema; a view is after those it reads, as their tables were made."""
+    rows = connection.execute(_NAMES, [kept]).fetchall()
+    return [name for (name,) in rows]
+
+
+_NAMES: Final = "select table_name from duckdb_tables() where schema_name = ? and table_name <> 'games'"
 _MARK: Final = """
-insert into materialized.games by name
+insert into {kept}.games by name
 select episode_id, source_id, adapter_version, ingested_at
 from due
 inner join episodes using (episode_id)
@@ -129,7 +153,7 @@ inner join sources using (source_id)
 """
 
 
-_SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Listed:|Shows:|Reads:) ?(.*)$")
+_SECTION = re.compile(r"^-- (One row is|Materialized:|Read by game:|Read by judged game:|Parameters:|Macros:|Columns as in:|Report:|Listed:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\)|(?:, \w+)*)) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(?!unmaterialized\b)(\w+)|unmaterialized\('(\w+)'\)")
@@ -181,7 +205,7 @@ class _Statement(NamedTuple):
     sql: str
 
 
-def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], stored: Collection[str]) -> ViewFile:
+def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], by_game: Mapping[str, tuple[str, bool]]) -> ViewFile:
     file, sql = statement
     sections, special = _parse(_header(sql))
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
@@ -197,7 +221,7 @@ def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Mea
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         listed=sections.get("Listed:", "").rstrip("."),
-        sql=expanded(sql, stored) if name in stored else sql,
+        sql=expanded(sql, by_game) if name in by_game else sql,
     )
 
 
@@ -326,10 +350,11 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
 def _load_all() -> tuple[ViewFile, ...]:
     known: dict[str, Mapping[str, Meaning]] = {spec.name: {c.name: Meaning(c.unit, c.doc) for c in spec.columns} for spec in TABLES}
     statements = _statements()
-    stored = {name for name, found in statements.items() if "\n-- Materialized:" in found.sql}
+    marked = {name: _BY_GAME.search(found.sql) for name, found in statements.items()}
+    by_game = {name: (KEPT[bool(found[2])], found[1] == "Materialized") for name, found in marked.items() if found}
     loaded: list[ViewFile] = []
     for name in _in_order(statements):
-        loaded.append(_load(name, statements[name], known, stored))
+        loaded.append(_load(name, statements[name], known, by_game))
         known[name] = loaded[-1].meanings
     return tuple(loaded)
 

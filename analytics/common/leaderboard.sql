@@ -1,3 +1,71 @@
+-- game_counts: what leaderboard_by and team_overview_by count of each game.
+-- One row is a game with turns.
+-- Materialized: by game
+--   turns  count  its turns
+--   seen  count  the same where its log records states or actions (spiral_games), else 0
+--   clarify  count  turns on which an agent asked and no agent acted
+--   failed  count  actions that the engine refused; without those that the harness chose or tried too early (failure_map: harness)
+--   followed  count  turns on which what was tried is one of the candidates in every part (`outcomes`)
+--   followed_action_position_layer  count  CRAFT: turns with a candidate of the same action, position and layer, whatever the block
+--   has_looser_reading  flag  the game has followed_action_position_layer
+--   undoing  count  turns with an attempted move that takes back earlier work
+--   moves  count  turns with an attempted move
+--   spiral_turns  count  turns of which is known whether they are in a correction spiral (turn_course)
+--   spiral_inside  count  those inside one
+create or replace view game_counts as
+-- what the harness chose or tried too early is not an attempt of the team
+with by_harness as (
+    select distinct failures.episode_id, failures.turn, failures.agent
+    from unmaterialized('failures') as failures
+    inner join failure_map on failures.taxonomy = failure_map.taxonomy and failures.category = failure_map.category
+    where failure_map.common = 'harness' and failures.category <> 'dropped_plan'
+),
+
+attempts as (
+    select actions.episode_id, count(actions.accepted) as attempted, count(*) filter (not actions.accepted) as failed
+    from unmaterialized('actions') as actions
+    left join by_harness
+        on actions.episode_id = by_harness.episode_id
+            and actions.turn = by_harness.turn
+            and actions.agent = by_harness.agent
+            and not actions.accepted
+    where by_harness.agent is null
+    group by all
+),
+
+turn_counts as (
+    select
+        episode_id,
+        count(*) as turns,
+        count(*) filter (outcome = 'clarify') as clarify,
+        count(*) filter (outcome in ('followed', 'not_followed')) as oracle_turns,
+        count(*) filter (outcome = 'followed') as followed,
+        count(*) filter (followed_action_position_layer) as followed_action_position_layer,
+        count(followed_action_position_layer) > 0 as has_looser_reading,
+        count(*) filter (undoes) as undoing,
+        count(undoes) as moves
+    from unmaterialized('turn_outcomes') as turn_outcomes
+    group by all
+),
+
+inside as (
+    select episode_id, count(in_spiral) as spiral_turns, count(*) filter (in_spiral) as spiral_inside
+    from unmaterialized('turn_course') as turn_course
+    group by all
+)
+
+select
+    turn_counts.*,
+    case when seen.episode_id is not null then turn_counts.turns else 0 end as seen,
+    coalesce(attempts.attempted, 0) as attempted,
+    coalesce(attempts.failed, 0) as failed,
+    coalesce(inside.spiral_turns, 0) as spiral_turns,
+    coalesce(inside.spiral_inside, 0) as spiral_inside
+from turn_counts
+left join attempts using (episode_id)
+left join inside using (episode_id)
+left join unmaterialized('spiral_games') as seen using (episode_id);
+
 -- leaderboard_by: how far each team got, with its uncertainty, over the tasks of some tiers; a table macro: `from leaderboard_by(['simple'])`.
 -- One row is (benchmark, condition, model, team, team_name, max_turns). Tasks are what is sampled: intervals are over them, so that playing one
 -- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
@@ -17,42 +85,6 @@ with ceilings as (
     select episode_id, value as ceiling_share
     from episode_metrics
     where metric like '%.progress_share_of_ceiling'
-),
-
--- what the harness chose or tried too early is not an attempt of the team
-by_harness as (
-    select distinct failures.episode_id, failures.turn, failures.agent
-    from failures
-    inner join failure_map on failures.taxonomy = failure_map.taxonomy and failures.category = failure_map.category
-    where failure_map.common = 'harness' and failures.category <> 'dropped_plan'
-),
-
-attempts as (
-    select actions.episode_id, count(actions.accepted) as attempted, count(*) filter (not actions.accepted) as failed
-    from actions
-    left join by_harness
-        on actions.episode_id = by_harness.episode_id
-            and actions.turn = by_harness.turn
-            and actions.agent = by_harness.agent
-            and not actions.accepted
-    where by_harness.agent is null
-    group by all
-),
-
-turn_counts as (
-    select
-        episode_id,
-        count(*) as turns,
-        count(*) filter (episode_id in (select episode_id from spiral_games)) as seen,
-        count(*) filter (outcome = 'clarify') as clarify,
-        count(*) filter (outcome in ('followed', 'not_followed')) as oracle_turns,
-        count(*) filter (outcome = 'followed') as followed,
-        count(*) filter (followed_action_position_layer) as followed_action_position_layer,
-        count(followed_action_position_layer) > 0 as has_looser_reading,
-        count(*) filter (undoes) as undoing,
-        count(undoes) as moves
-    from outcomes
-    group by all
 ),
 
 -- games that did not end are counted, and have nothing else to add
@@ -122,22 +154,21 @@ summed as (
         count(played.success) as success_n,
         count(ceilings.ceiling_share) as ceiling_n,
         avg(ceilings.ceiling_share) as ceiling_share_mean,
-        coalesce(sum(turn_counts.turns), 0)::bigint as turns,
-        coalesce(sum(attempts.attempted), 0)::bigint as attempted,
-        coalesce(sum(attempts.failed), 0)::bigint as failed,
-        sum(turn_counts.seen) as seen,
-        coalesce(sum(turn_counts.clarify), 0)::bigint as clarify,
-        coalesce(sum(turn_counts.oracle_turns), 0)::bigint as oracle_turns,
-        coalesce(sum(turn_counts.followed), 0)::bigint as followed,
+        coalesce(sum(counts.turns), 0)::bigint as turns,
+        coalesce(sum(counts.attempted), 0)::bigint as attempted,
+        coalesce(sum(counts.failed), 0)::bigint as failed,
+        sum(counts.seen) as seen,
+        coalesce(sum(counts.clarify), 0)::bigint as clarify,
+        coalesce(sum(counts.oracle_turns), 0)::bigint as oracle_turns,
+        coalesce(sum(counts.followed), 0)::bigint as followed,
         case
-            when bool_or(turn_counts.has_looser_reading) then sum(turn_counts.followed_action_position_layer)::bigint
+            when bool_or(counts.has_looser_reading) then sum(counts.followed_action_position_layer)::bigint
         end as followed_action_position_layer,
-        coalesce(sum(turn_counts.undoing), 0)::bigint as undoing,
-        sum(turn_counts.moves) as moves
+        coalesce(sum(counts.undoing), 0)::bigint as undoing,
+        sum(counts.moves) as moves
     from played
     left join ceilings using (episode_id)
-    left join attempts using (episode_id)
-    left join turn_counts using (episode_id)
+    left join game_counts as counts using (episode_id)
     group by played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns
 )
 

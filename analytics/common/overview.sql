@@ -58,17 +58,11 @@ processes as (
     group by all
 ),
 
-inside as (
-    select episode_id, count(*) as turns, count(*) filter (in_spiral) as inside
-    from turn_course
-    where in_spiral is not null
-    group by all
-),
-
 seen as (
-    select games_of_teams.team_key, inside.turns, inside.inside
+    select games_of_teams.team_key, game_counts.spiral_turns as turns, game_counts.spiral_inside as inside
     from games_of_teams
-    inner join inside using (episode_id)
+    inner join game_counts using (episode_id)
+    where game_counts.spiral_turns > 0
 ),
 
 spirals as (
@@ -85,11 +79,9 @@ spirals as (
 ),
 
 lost as (
-    select games_of_teams.team_key, episode_id, turn_costs.unit, sum(greatest(turn_costs.cost, 0)) as lost
-    from turn_costs
+    select games_of_teams.team_key, game_costs.unit, game_costs.lost
+    from game_costs
     inner join games_of_teams using (episode_id)
-    where isfinite(turn_costs.cost)
-    group by all
 ),
 
 regrets as (

@@ -1,17 +1,18 @@
 -- spiral_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games), so that
 -- correction spirals can be seen in them.
 -- One row is a game; of any other game nothing is known of these, which is not the same as none.
+-- Read by game:
 create or replace view spiral_games as
 select distinct episode_id
-from turns
+from unmaterialized('turns') as turns
 where state_before is not null or state_after is not null
 union
 select distinct episode_id
-from actions
+from unmaterialized('actions') as actions
 where accepted is not null or undoes is not null
 union
 select episode_id
-from dialogue_games;
+from unmaterialized('dialogue_games') as dialogue_games;
 
 -- game_spirals: the correction spirals of each game, as its log shows them; `correction_spirals` adds the columns of the game.
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.

@@ -13,6 +13,7 @@ create or replace macro model_key(name) as regexp_replace(lower(split_part(name,
 -- The truth table (docs/remove_gap.md): a reasoning without ground is limited_search (F1); grounded and not transferred is inefficient_inference
 -- (F3); grounded, transferred and not modelled is flawed_pragmatics (F2); all three hold is none. What an unknown part leaves open is undecided.
 -- One row is (episode_id, turn, agent, judge): a turn of a director, by a judge who was asked about it in both rubrics.
+-- Read by judged game:
 --   not_understood  flag  the turn is undecided, and an open answer was left open because a text was not understood, by the judge's reason
 create or replace view bps_failures as
 with given as (
@@ -20,11 +21,11 @@ with given as (
         episode_id, turn, agent, judge, rubric, question, answer, score,
         status = 'answered' as is_answered,
         reason like '%not understood%' as is_unread
-    from verdicts_latest
+    from unmaterialized('verdicts_latest') as verdicts_latest
     where variant is null and agent is not null
     union all
     select episode_id, turn, agent, 'label: ' || annotator as judge, rubric, question, answer, score, true as is_answered, false as is_unread
-    from labels
+    from unmaterialized('labels') as labels
     where episode_id is not null and agent is not null
 ),
 
@@ -36,7 +37,7 @@ answers as (
         bool_and(is_answered and lower(answer) in ('na', 'n/a')) as is_na,
         coalesce(bool_or(not is_answered and is_unread), false) as is_unread
     from given
-    where rubric in ('spatial_grounding', 'mind_modeling')
+    where rubric = 'mind_modeling' or (rubric = 'spatial_grounding' and question in ('SG1', 'SG4'))
     group by all
 ),
 
@@ -87,6 +88,7 @@ where episodes.benchmark = 'craft';
 
 -- bps_turns: the turns of CRAFT by its Definition 4.1: an action of the oracle was available and not taken, and whether messages sufficed.
 -- One row is (episode_id, turn, judge): a turn, by a judge of pragmatic sufficiency; a turn without verdicts has one row without a judge.
+-- Read by judged game:
 --   judge  text  whose answers count, as in bps_failures; null if no one judged the turn
 --   not_understood  flag  the judge left PS3 open because a message was not understood
 create or replace view bps_turns as
@@ -95,10 +97,11 @@ with given as (
         episode_id, turn, judge, rubric, question, score,
         case when status = 'answered' then answer end as answer,
         status <> 'answered' and reason like '%not understood%' as is_unread
-    from verdicts_latest
+    from unmaterialized('verdicts_latest') as verdicts_latest
     where variant is null
     union all
-    select episode_id, turn, 'label: ' || annotator as judge, rubric, question, score, answer, false as is_unread from labels
+    select episode_id, turn, 'label: ' || annotator as judge, rubric, question, score, answer, false as is_unread
+    from unmaterialized('labels') as labels
 ),
 
 sufficiency as (
@@ -112,17 +115,43 @@ sufficiency as (
 )
 
 select
-    facts.episode_id, facts.turn, sufficiency.judge, facts.condition, facts.model, facts.builder, facts.structure_id,
-    not facts.followed_logged as communication_failure,
+    turns.episode_id, turns.turn, sufficiency.judge, run_conditions.condition, episodes.model,
+    episodes.team ->> 'builder' as builder,
+    episodes.task_id as structure_id,
+    not turns.oracle_followed as communication_failure,
     case when sufficiency.score > 0.5 then true when sufficiency.score < 0.5 then false end as sufficient,
     case
-        when facts.followed_logged then 'followed'
-        when facts.followed_logged is null then null
+        when turns.oracle_followed then 'followed'
+        when turns.oracle_followed is null then null
         else case sufficient when true then 'builder' when false then 'messages' else 'undecided' end
     end as cause,
     coalesce(sufficiency.not_understood, false) as not_understood
-from craft_turn_facts as facts
-left join sufficiency using (episode_id, turn);
+from unmaterialized('turns') as turns
+inner join episodes using (episode_id)
+inner join run_conditions using (run_id)
+left join sufficiency using (episode_id, turn)
+where episodes.benchmark = 'craft';
+
+-- bps_counts: what bps_failures and bps_turns decide about each game, counted.
+-- One row is (episode_id, judge, unit, possible, not_understood).
+-- Materialized: by judged game
+--   judge  text  whose answers count, as in bps_failures
+--   unit  text  director turn (modes of bps_failures) or turn (causes of bps_turns)
+--   turns  count  director turns, or turns
+--   not_understood  flag  they are undecided, and were left open because a text was not understood
+create or replace view bps_counts as
+select episode_id, judge, 'director turn' as unit, possible, not_understood, count(*) as turns
+from unmaterialized('bps_failures')
+group by all
+union all
+select
+    episode_id, judge, 'turn' as unit,
+    case cause when 'undecided' then ['messages', 'builder'] else [cause] end as possible,
+    cause = 'undecided' and not_understood as not_understood,
+    count(*) as turns
+from unmaterialized('bps_turns')
+where judge is not null and cause is not null
+group by all;
 
 -- bps_profiles: the profile of failures of each team of CRAFT: how often each part of the pragmatic speaker fails, and each cause of its turns.
 -- One row is (condition, model, builder, judge, unit, mode): every team has all modes, so that a zero is seen as a zero.
@@ -139,27 +168,20 @@ left join sufficiency using (episode_id, turn);
 --     most hold for all turns
 --   most  0..1  the same if all undecided ones are that can be
 create or replace view bps_profiles as
-with units as (
-    select condition, model, builder, judge, structure_id, 'director turn' as unit, possible, not_understood from bps_failures
-    union all
+with targets as (
     select
-        condition, model, builder, judge, structure_id, 'turn' as unit,
-        case cause when 'undecided' then ['messages', 'builder'] else [cause] end as possible,
-        cause = 'undecided' and not_understood as not_understood
-    from bps_turns
-    where judge is not null and cause is not null
-),
-
-targets as (
-    select
-        condition, model, builder, judge, unit, mode, structure_id,
-        count(*) filter (possible = [mode]) as k,
-        count(*) filter (len(possible) = 1) as n,
-        count(*) filter (list_contains(possible, mode)) as could_be,
-        count(*) filter (not_understood) as n_unread,
-        count(*) as all_
-    from units
+        run_conditions.condition, episodes.model,
+        episodes.team ->> 'builder' as builder,
+        counts.judge, unit, mode, episodes.task_id as structure_id,
+        coalesce(sum(turns) filter (possible = [mode]), 0)::bigint as k,
+        coalesce(sum(turns) filter (len(possible) = 1), 0)::bigint as n,
+        coalesce(sum(turns) filter (list_contains(possible, mode)), 0)::bigint as could_be,
+        coalesce(sum(turns) filter (not_understood), 0)::bigint as n_unread,
+        sum(turns)::bigint as all_
+    from bps_counts as counts
     inner join rows_of('bps_modes.csv') using (unit)
+    inner join episodes using (episode_id)
+    inner join run_conditions using (run_id)
     group by all
 )
 

@@ -52,6 +52,7 @@ inner join calls using (call_id);
 
 -- verdicts_newest: of each answer the one of the latest scoring job, wherever what was judged is; not those of probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
+-- Read by judged game:
 -- Columns as in: verdicts.
 create or replace view verdicts_newest as
 with ranked_runs as (
@@ -66,14 +67,14 @@ with ranked_runs as (
 -- most jobs are the only one of their kind: their verdicts need no comparing
 alone as (
     select verdicts.*
-    from verdicts
+    from unmaterialized('verdicts') as verdicts
     inner join ranked_runs using (judge_run_id)
     where not ranked_runs.has_rivals
 ),
 
 compared as (
     select verdicts.*
-    from verdicts
+    from unmaterialized('verdicts') as verdicts
     inner join ranked_runs using (judge_run_id)
     where ranked_runs.has_rivals
     qualify row_number() over (
@@ -88,10 +89,11 @@ select * from compared;
 
 -- verdicts_latest: the verdicts that count: of each answer the one of the latest scoring job, where what was judged is still in the store; not those of probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
+-- Read by judged game:
 -- Columns as in: verdicts.
 create or replace view verdicts_latest as
 select latest.*
-from verdicts_newest as latest
+from unmaterialized('verdicts_newest') as latest
 where
     latest.episode_id in (select episodes.episode_id from episodes)
-    and (latest.turn is null or (latest.episode_id, latest.turn) in (select (turns.episode_id, turns.turn) from turns));
+    and (latest.turn is null or (latest.episode_id, latest.turn) in (select (turns.episode_id, turns.turn) from unmaterialized('turns') as turns));

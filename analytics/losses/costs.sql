@@ -32,6 +32,17 @@ from every_family('turn_costs') as valued
 inner join games using (episode_id)
 inner join team_names using (episode_id);
 
+-- game_costs: what each game lost, by its benchmark's main measure.
+-- One row is (episode_id, unit) of a game that has values.
+-- Materialized: by game
+--   turns  count  turns whose cost is known
+--   lost  number  what they lost together, in `unit`
+create or replace view game_costs as
+select episode_id, unit, count(*) as turns, sum(greatest(cost, 0)) as lost
+from unmaterialized(every_family('turn_costs'))
+where isfinite(cost)
+group by all;
+
 -- attributed_costs: the agent and the failure point that each turn's cost is attributed to (docs/attribution.md), by `cotrace attribute`.
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent

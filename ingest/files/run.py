@@ -123,6 +123,8 @@ def ingest_paths(  # noqa: PLR0913
     writer.finish()
     if report.rows.get("turns", 0) >= _MANY_TURNS:
         Store.settle(store)
+    else:
+        store.come_to_rest()
     report.without_logs = list(_without_logs(paths, found, report))
     report.timing.wall_s = time.perf_counter() - started
     return report

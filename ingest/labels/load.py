@@ -98,6 +98,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         return labels, rejects, replaced, notes, _one(transaction.execute(_JUDGED, [source]).fetchone())
 
     labels, rejects, replaced, notes, judged = store.transact(write)
+    store.come_to_rest()
     reported = [f"{reject.locator}: {reject.reason}" for reject in rejects]
     joined = sum(label.episode_id is not None for label in labels)
     return LabelReport(

@@ -75,6 +75,7 @@ def attribute_games(
         if on_progress is not None:
             on_progress(report.games, len(lost))
     _save(store, waiting, report)
+    store.come_to_rest()
     return report
 
 

@@ -329,6 +329,8 @@ def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Se
         transaction.insert_columns(columns)
 
     store.transact(write)
+    if state.run.finished_at is not None:
+        store.come_to_rest()
 
 
 def _has_earlier(transaction: Transaction, run: JudgeRun) -> bool:

@@ -11,13 +11,14 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 
 from schemas.common.errors import StoreError
 from schemas.common.text import in_shell, in_sql
 from schemas.store.batches import Columns, Struck, insert, insert_columns
-from schemas.tables import TABLES, Table
+from schemas.tables import TABLES, Table, table
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,20 +41,50 @@ class Transaction:
     def insert(self, batches: Struck[pa.Table]) -> None:
         """Append rows: table name -> rows with all columns of the table, in order."""
         insert(self.connection, batches)
+        for table in _JUDGED & batches.keys():
+            self._unmark("SELECT unnest(?::VARCHAR[])", [batches[table]["episode_id"].unique().to_pylist()])
 
     def insert_columns(self, columns: Columns) -> None:
         """Append rows that `schemas.store.batches` has checked."""
         insert_columns(self.connection, columns)
+        for name in _JUDGED & columns.keys():
+            self._unmark("SELECT unnest(?::VARCHAR[])", [list(set(columns[name][table(name).column_names.index("episode_id")]))])
 
     def delete(self, table: str, where: str, parameters: Parameters = None) -> None:
         """Take out the rows of a table that meet a condition."""
+        self._unmark_of(table, where, parameters)
         self.connection.execute(f"DELETE FROM {table} WHERE {where}", parameters)
 
     def update(self, table: str, assignments: str, where: str, parameters: Parameters = None) -> None:
         """Change columns (`column = expression, ...`) of the rows of a table that meet a condition."""
+        self._unmark_of(table, where, parameters)
         self.connection.execute(f"UPDATE {table} SET {assignments} WHERE {where}", parameters)
 
+    def _unmark_of(self, table: str, where: str, parameters: Parameters) -> None:
+        if table in _JUDGED:
+            self._unmark(f"SELECT episode_id FROM {table} WHERE {where}", parameters)
 
+    def _unmark(self, games: str, parameters: Parameters) -> None:
+        """What is kept of what judges and people say of these games is no more what they say."""
+        if self.marks:
+            self.connection.execute(f"DELETE FROM judged.games WHERE episode_id IN ({games})", parameters)
+
+    @cached_property
+    def marks(self) -> int:
+        """Games of which it is kept what judges and people say (`analytics.views`), when this was first asked."""
+        return _marks(self.connection)
+
+
+def _marks(connection: duckdb.DuckDBPyConnection) -> int:
+    if not connection.execute(_MARKS).fetchall():
+        return 0
+    ((games,),) = connection.execute("SELECT count(*) FROM judged.games").fetchall()
+    return int(games)
+
+
+_MANY_GAMES: Final = 500
+_JUDGED: Final = frozenset({"verdicts", "labels", "attributions"})
+_MARKS: Final = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'judged' AND table_name = 'games'"
 DEFAULT_STORE = "cotrace.duckdb"
 SCHEMA_VERSION = 2
 """Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read, and with each entry of `RENAMES`."""
@@ -124,6 +155,7 @@ class Store:
         self.path = path if isinstance(path, Path) else Path(path)
         self.lock_wait_s = lock_wait_s
         """How long to wait for another process that holds the file, in seconds."""
+        self._marks = 0
 
     save_every_s = 1.0
     """How often a run that goes on for long writes what it has, in seconds."""
@@ -163,7 +195,7 @@ class Store:
                 return
         elif self._begin_as_copy():
             return
-        with self.writing() as connection:
+        with self.writing(keeps_marks=True) as connection:
             comments = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
             for spec in TABLES:
                 if spec.name in comments:
@@ -250,8 +282,15 @@ class Store:
         Raises:
             StoreError: the store cannot be written.
         """
-        with self.writing() as connection:
-            return work(Transaction(connection))
+        with self.writing(keeps_marks=True) as connection:
+            transaction = Transaction(connection)
+            self._marks = transaction.marks
+            return work(transaction)
+
+    def come_to_rest(self) -> None:
+        """After a job that wrote: where much is kept by game, find out what has changed, so that no reader has to."""
+        if self._marks >= _MANY_GAMES:
+            type(self).settle(self)
 
     def define(self, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
         """Make views and macros, in one transaction.
@@ -259,12 +298,15 @@ class Store:
         Raises:
             StoreError: the store cannot be written.
         """
-        with self.writing() as connection:
+        with self.writing(keeps_marks=True) as connection:
             work(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def writing(self, *, keeps_marks: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection inside one transaction: committed on leaving, rolled back on any exception, then closed.
+
+        Args:
+            keeps_marks: whoever writes sees to it what is kept by game; else nothing that was found out from verdicts and labels counts.
 
         Raises:
             StoreError: the file cannot be written, is not a DuckDB file, of a newer version, or stays locked.
@@ -280,6 +322,8 @@ class Store:
                     _migrate(connection, version)
                 connection.execute("BEGIN TRANSACTION")
                 try:
+                    if not keeps_marks and _marks(connection):
+                        connection.execute("DELETE FROM judged.games")
                     yield connection
                 except BaseException:
                     connection.execute("ROLLBACK")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 import ingest.files.run
+import schemas.store.store
 from analytics.forgetting import forget
 from analytics.query import query
+from analytics import views
 from analytics.views import VIEWS, materialize, read_stored
 from ingest.files.run import ingest_paths
+from ingest.labels.load import import_labels
+from judges.attribution.job import attribute_games
+from judges.rubric_files.reading import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
 from schemas.store.store import Store
 from tests.played import played_store
 
-KEPT = [spec.name for spec in VIEWS if "create or replace table materialized." in spec.sql]
-READERS = [*KEPT, "failures_common", "leaderboard"]
+KEPT = {kept: [spec.name for spec in VIEWS if f"create or replace table {kept}." in spec.sql] for kept in views.KEPT}
+READERS = [*KEPT["materialized"], *KEPT["judged"], "failures_common", "leaderboard", "team_overview", "bps_profiles"]
 
 
 @pytest.fixture
@@ -48,8 +55,9 @@ def rows(store: Store, names: Sequence[str] = READERS, *, as_pages: bool = False
 def emptied(store: Store) -> Store:
     """The same store with nothing kept: every reader computes everything."""
     with store.writing() as connection:
-        for name in [*KEPT, "games"]:
-            connection.execute(f"delete from materialized.{name}")
+        for schema, names in KEPT.items():
+            for name in [*names, "games"]:
+                connection.execute(f"delete from {schema}.{name}")
     return store
 
 
@@ -61,7 +69,7 @@ def test_kept_rows_are_those_that_the_views_compute(store: Store) -> None:
         connection.execute("delete from materialized.games where episode_id in (select episode_id from episodes order by 1 limit 4)")
     assert kept(store) == 5
     assert rows(store) == all_kept == rows(emptied(store))
-    assert all(all_kept.values())
+    assert all(all_kept[name] for name in KEPT["materialized"])
 
 
 def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> None:
@@ -115,3 +123,77 @@ def test_pages_read_what_everybody_reads(store: Store) -> None:
     with store.writing() as connection:
         connection.execute("delete from materialized.games where episode_id = (select min(episode_id) from episodes)")
     assert rows(store, names, as_pages=True) == after
+
+
+def _game(store: Store) -> str:
+    return f"episode_id = '{query(store, 'select min(episode_id) from episodes').item()}'"
+
+
+def _judge_again(store: Store, _: Path) -> None:
+    run(JudgeRequest(rubric=find("pragmatic_sufficiency"), where=_game(store)), store)
+
+
+def _attribute_again(store: Store, _: Path) -> None:
+    attribute_games(store, where=_game(store))
+
+
+def _label(store: Store, folder: Path) -> None:
+    unit = "select rubric, unit_id as unit, question, 'p' as annotator, 'No' as answer from verdicts"
+    lines = query(store, f"{unit} where {_game(store)} and question = 'PS3' and answer is not null")
+    lines.write_csv(folder / "labels.csv")
+    assert import_labels(folder / "labels.csv", store).joined == len(lines) > 0
+
+
+def _forget_labels(store: Store, folder: Path) -> None:
+    forget(store, "labels", str((folder / "labels.csv").resolve()), really=True)
+
+
+def _ingest_changed(store: Store, folder: Path) -> None:
+    log = next((folder / "logs").rglob("*.json*"))
+    log.write_bytes(log.read_bytes().replace(b'"max_turns":12', b'"max_turns":13') + b"\n")
+    assert ingest_paths([folder / "logs"], store, workers=1).replaced == 1
+
+
+def _forget_game(store: Store, _: Path) -> None:
+    forget(store, "source", query(store, "select file from sources limit 1").item(), really=True)
+
+
+def _write_in_sql(store: Store, _: Path) -> None:
+    with store.writing() as connection:
+        connection.execute("update verdicts set answer = 'No', score = 0 where question = 'PS3'")
+
+
+CHANGES = {
+    _judge_again: 8,
+    _attribute_again: 8,
+    _label: 8,
+    _forget_labels: 8,
+    _ingest_changed: 8,
+    _forget_game: 8,
+    _write_in_sql: 0,
+}
+"""What writes verdicts, labels or attributions, or takes a game away, one after the other -> games of which what is kept still counts."""
+
+
+def test_what_judges_and_people_say_is_never_out_of_date(tmp_path: Path) -> None:
+    """What is kept of the games that were written about counts no more, and of no others."""
+    store = played_store(tmp_path)
+    for change, left in CHANGES.items():
+        materialize(store)
+        assert query(store, "select count(*) from judged.due").item() == 0
+        change(store, tmp_path)
+        assert query(store, "select count(*) from judged.unchanged").item() == left
+        now = rows(store, KEPT["judged"])
+        with store.writing():
+            pass  # whoever writes in SQL takes away all marks
+        assert rows(store, KEPT["judged"]) == now, change
+
+
+def test_a_large_store_comes_to_rest_after_each_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that changes a few games of a store that keeps many finds out at once what readers need."""
+    store = played_store(tmp_path)
+    materialize(store)
+    monkeypatch.setattr(schemas.store.store, "_MANY_GAMES", 5)
+    for change in (_label, _ingest_changed):
+        change(store, tmp_path)
+        assert query(store, "select (select count(*) from judged.due) + (select count(*) from materialized.due)").item() == 0
