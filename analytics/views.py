@@ -27,8 +27,8 @@ at the same time. The rows of all other games, such as those of a log that was r
 materialized (a lake is not) gives the same numbers.
 
 `Materialized: by judged game`: the same of what also follows from verdicts, labels and attributions, in the schema `judged`. Whoever writes
-or deletes such rows takes away the mark of their games in the same transaction (`schemas.store.store.Transaction`). `Read by game` and
-`Read by judged game`: rows are not kept, but materialized views that read this view read those of the games that are due.
+or deletes such rows removes the marks of their games in the same transaction (`schemas.store.store.Transaction`). `Read by game` and
+`Read by judged game`: rows are not stored, but materialized views that read this view read those of the games that are due.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ if TYPE_CHECKING:
     import duckdb
 
 _BASIS: Final = """
-create schema if not exists {kept};
-create or replace table {kept}.games as
+create schema if not exists {schema};
+create or replace table {schema}.games as
     select episode_id, source_id, adapter_version, ingested_at from episodes inner join sources using (source_id) limit 0;
-create or replace view {kept}.unchanged as
+create or replace view {schema}.unchanged as
     select episode_id
-    from {kept}.games
+    from {schema}.games
     inner join episodes using (episode_id, source_id)
     inner join sources using (source_id, ingested_at)
     where sources.adapter_version is not distinct from games.adapter_version;
-create or replace view {kept}.due as
-    select episode_id from episodes where episode_id not in (select episode_id from {kept}.unchanged);
-comment on table {kept}.games is 'Games whose rows are stored, as they were when these were computed.';
-comment on view {kept}.unchanged is 'Games whose stored rows are valid: they did not change since.';
-comment on view {kept}.due is 'Games without valid stored rows: queries compute them.';
+create or replace view {schema}.due as
+    select episode_id from episodes where episode_id not in (select episode_id from {schema}.unchanged);
+comment on table {schema}.games is 'Games whose rows are stored, as they were when these were computed.';
+comment on view {schema}.unchanged is 'Games whose stored rows are valid: they did not change since.';
+comment on view {schema}.due is 'Games without valid stored rows: queries compute them.';
 """
-KEPT: Final = ("materialized", "judged")
+SCHEMAS: Final = ("materialized", "judged")
 """Schemas of stored rows: of what follows from logs alone, and of what judges, labels and attributions say too."""
-BASIS: Final = "".join(_BASIS.format(kept=kept) for kept in KEPT)
+BASIS: Final = "".join(_BASIS.format(schema=schema) for schema in SCHEMAS)
 """Which games are materialized, and which are due; made before the views, for no game."""
 
 _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")
@@ -87,43 +87,43 @@ def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
         by_game: all such views: the schema of their stored rows, and whether they have any.
     """
     name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
-    kept, is_stored = by_game[name]
+    schema, is_stored = by_game[name]
 
     def rows_due(found: re.Match[str]) -> str:
-        if found[1] in by_game and by_game[found[1]][0] == kept:
-            return f"{kept}.due_{found[1]}"
-        return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from {kept}.due))"
+        if found[1] in by_game and by_game[found[1]][0] == schema:
+            return f"{schema}.due_{found[1]}"
+        return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from {schema}.due))"
 
-    due = _DUE.sub(rows_due, sql).replace(f"create or replace view {name} as", f"create or replace view {kept}.due_{name} as")
-    due += f"comment on view {kept}.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
+    due = _DUE.sub(rows_due, sql).replace(f"create or replace view {name} as", f"create or replace view {schema}.due_{name} as")
+    due += f"comment on view {schema}.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
     if not is_stored:
         return _DUE.sub(lambda found: found[1] or found[2], sql) + due
     return (
-        f"{due}create or replace table {kept}.{name} as select * from {kept}.due_{name} limit 0;\n"
+        f"{due}create or replace table {schema}.{name} as select * from {schema}.due_{name} limit 0;\n"
         f"create or replace view {name} as\n"
-        f"select * from {kept}.{name} where episode_id in (select episode_id from {kept}.unchanged)\n"
-        f"union all by name select * from {kept}.due_{name};\n"
-        f"comment on table {kept}.{name} is 'Stored rows of {name}; those of games in {kept}.unchanged are valid.';\n"
+        f"select * from {schema}.{name} where episode_id in (select episode_id from {schema}.unchanged)\n"
+        f"union all by name select * from {schema}.due_{name};\n"
+        f"comment on table {schema}.{name} is 'Stored rows of {name}; those of games in {schema}.unchanged are valid.';\n"
     )
 
 
 def materialize(store: Store) -> None:
-    """Find out and keep the rows of materialized views for the games that are due, in one transaction.
+    """Compute and store the rows of materialized views for the games that are due, in one transaction.
 
     A store that cannot be written now (held by others, on a full disk, a lake) is left as it is: its readers compute what is due.
     """
     import duckdb
 
-    with suppress(StoreError, duckdb.Error), store.writing(keeps_marks=True) as connection:
-        for kept in KEPT:
-            names = _stored(connection, kept)
+    with suppress(StoreError, duckdb.Error), store.writing(sets_marks=True) as connection:
+        for schema in SCHEMAS:
+            names = _stored(connection, schema)
             for name in names:
-                connection.execute(f"delete from {kept}.{name} where episode_id not in (select episode_id from {kept}.unchanged)")
-                connection.execute(f"insert into {kept}.{name} by name select * from {kept}.due_{name}")
+                connection.execute(f"delete from {schema}.{name} where episode_id not in (select episode_id from {schema}.unchanged)")
+                connection.execute(f"insert into {schema}.{name} by name select * from {schema}.due_{name}")
             if names:  # none has a store whose views are those of an older cotrace
-                connection.execute(f"create or replace temp table due as select episode_id from {kept}.due")
-                connection.execute(f"delete from {kept}.games where episode_id not in (select episode_id from {kept}.unchanged)")
-                connection.execute(_MARK.format(kept=kept))
+                connection.execute(f"create or replace temp table due as select episode_id from {schema}.due")
+                connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
+                connection.execute(_MARK.format(schema=schema))
 
 
 def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
@@ -131,21 +131,21 @@ def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
 
     For connections to stores with current views, closed before anything is written.
     """
-    for kept in KEPT:
-        if connection.execute(f"select count(*) from {kept}.due").fetchall() == [(0,)]:
-            for name in _stored(connection, kept):
-                connection.execute(f"create or replace temp view {name} as from {kept}.{name} semi join episodes using (episode_id)")
+    for schema in SCHEMAS:
+        if connection.execute(f"select count(*) from {schema}.due").fetchall() == [(0,)]:
+            for name in _stored(connection, schema):
+                connection.execute(f"create or replace temp view {name} as from {schema}.{name} semi join episodes using (episode_id)")
 
 
-def _stored(connection: duckdb.DuckDBPyConnection, kept: str) -> list[str]:
+def _stored(connection: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
     """Names of the views with stored rows in this schema; a view is after those it reads, as their tables were made."""
-    rows = connection.execute(_NAMES, [kept]).fetchall()
+    rows = connection.execute(_NAMES, [schema]).fetchall()
     return [name for (name,) in rows]
 
 
 _NAMES: Final = "select table_name from duckdb_tables() where schema_name = ? and table_name <> 'games'"
 _MARK: Final = """
-insert into {kept}.games by name
+insert into {schema}.games by name
 select episode_id, source_id, adapter_version, ingested_at
 from due
 inner join episodes using (episode_id)
@@ -153,7 +153,9 @@ inner join sources using (source_id)
 """
 
 
-_SECTION = re.compile(r"^-- (One row is|Materialized:|Read by game:|Read by judged game:|Parameters:|Macros:|Columns as in:|Report:|Listed:|Shows:|Reads:) ?(.*)$")
+_SECTION = re.compile(
+    r"^-- (One row is|Materialized:|Read by(?: judged)? game:|Parameters:|Macros:|Columns as in:|Report:|Listed:|Shows:|Reads:) ?(.*)$"
+)
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\)|(?:, \w+)*)) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(?!unmaterialized\b)(\w+)|unmaterialized\('(\w+)'\)")
@@ -205,7 +207,9 @@ class _Statement(NamedTuple):
     sql: str
 
 
-def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], by_game: Mapping[str, tuple[str, bool]]) -> ViewFile:
+def _load(
+    name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], by_game: Mapping[str, tuple[str, bool]]
+) -> ViewFile:
     file, sql = statement
     sections, special = _parse(_header(sql))
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
@@ -351,7 +355,7 @@ def _load_all() -> tuple[ViewFile, ...]:
     known: dict[str, Mapping[str, Meaning]] = {spec.name: {c.name: Meaning(c.unit, c.doc) for c in spec.columns} for spec in TABLES}
     statements = _statements()
     marked = {name: _BY_GAME.search(found.sql) for name, found in statements.items()}
-    by_game = {name: (KEPT[bool(found[2])], found[1] == "Materialized") for name, found in marked.items() if found}
+    by_game = {name: (SCHEMAS[bool(found[2])], found[1] == "Materialized") for name, found in marked.items() if found}
     loaded: list[ViewFile] = []
     for name in _in_order(statements):
         loaded.append(_load(name, statements[name], known, by_game))

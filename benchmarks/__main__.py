@@ -17,7 +17,21 @@ from benchmarks.figures import Figure, markdown, table
 
 __all__ = ["main"]
 
-NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "changed", "users", "growth", "engines", "kitchens", "judge_run", "play", "scale")
+NAMES: Final = (
+    "ingest",
+    "replay",
+    "values",
+    "pages",
+    "browser",
+    "changed",
+    "users",
+    "growth",
+    "engines",
+    "kitchens",
+    "judge_run",
+    "play",
+    "scale",
+)
 """Modules of this folder, each what a user does; `run() -> list[Figure]`, or `main()` where it prints its figures itself."""
 
 _SIZED: Final = ("browser", "changed")

@@ -41,7 +41,7 @@ _PAGES: Final = {
     "Judges, corrected": "/judges?rubric={rubric}&show=corrected",
 }
 _WORDS: Final = ("layer", "orange corner", "zzzz")
-"""Of a search: a common word, two that are rarer together, and one that nobody said."""
+"""Of a search: a common word, two that are rarer together, and one that is nowhere."""
 _COUNTS: Final = """
     SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM utterances),
         (SELECT rubric FROM judge_runs GROUP BY rubric ORDER BY count(DISTINCT judge) DESC, rubric LIMIT 1)
@@ -56,24 +56,24 @@ def run(sizes: Sequence[int] = (100_000,), store: Path | None = None) -> list[Fi
 
 
 def _measured(store: Store) -> Iterator[Figure]:
-    turns, said, rubric = _row(store, _COUNTS)
+    turns, utterances, rubric = _row(store, _COUNTS)
     for name, address in _PAGES.items():
         change(store)
         page = partial(draw, store, Address.parse(*address.format(rubric=rubric).partition("?")[::2]))
         after, again = measured(page), measured(page)
-        yield _held(f"{name}, {turns:,} turns, right after a change; again in {_told(again)}", after, _PAGE_S)
+        yield _held(f"{name}, {turns:,} turns, right after a change; again in {_in_words(again)}", after, _PAGE_S)
     for words in _WORDS:
         search = partial(draw, store, Address("/search", {"q": (words,)}))
         search()  # what follows from a change alone
-        goal = _SEARCH_S * said / 1e6
-        yield _held(f"search for {words}, {said:,} utterances", measured(search, forget_kept), goal)
+        goal = _SEARCH_S * utterances / 1e6
+        yield _held(f"search for {words}, {utterances:,} utterances", measured(search, forget_kept), goal)
 
 
 def _held(name: str, taken: Measured, goal: float) -> Figure:
-    return Figure(name, _told(taken), seconds(goal), taken.cpu_s / goal, "<= 1", taken.cpu_s <= goal)
+    return Figure(name, _in_words(taken), seconds(goal), taken.cpu_s / goal, "<= 1", taken.cpu_s <= goal)
 
 
-def _told(taken: Measured) -> str:
+def _in_words(taken: Measured) -> str:
     return f"{seconds(taken.cpu_s)} of CPU ({seconds(taken.wall_s)} by the clock)"
 
 

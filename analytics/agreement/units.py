@@ -7,13 +7,13 @@ for each way in which units of a game were answered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
-from analytics.agreement.answers import BY_DISAGREEMENT, ORDER, Answered, Layout, Pair, Rater, layout_for, numbers_of_answers
+from analytics.agreement.answers import ORDER, Answered, Layout, Pair, Rater, layout_for, numbers_of_answers
 from analytics.query import frame, query
 from schemas.store.store import Store
 
@@ -32,14 +32,14 @@ END"""
 _IS_KNOWN: Final = f"({_ANSWER} != 'na' OR question = 'PS6' OR {_LABEL_RATER} != 'planted truth')"
 _LABELS: Final = f"""
 FROM labels
-WHERE rubric = $rubric AND NOT ($random_only AND source = $by_disagreement) AND {_IS_KNOWN}
+WHERE rubric = $rubric AND {_IS_KNOWN}
 """
 _LABELLED: Final = f"""
 WITH counted AS (
     SELECT source, annotator, question, answer, max(score) AS score,
         bool_and(episode_id IS NULL OR starts_with(unit_key, episode_id)) AS has_own_key
     FROM labels
-    WHERE rubric = $rubric AND NOT ($random_only AND source = $by_disagreement)
+    WHERE rubric = $rubric
     GROUP BY ALL
 )
 
@@ -112,11 +112,10 @@ FROM units
 WHERE list_contains($alone, rater)
 GROUP BY game, rater, {{words}}
 UNION ALL
-SELECT {{side}}.game, a.rater, b.rater, {{first}}, {{second}}, count(*)
+SELECT a.game, a.rater, b.rater, {{first}}, {{second}}, count(*)
 FROM units AS a
 INNER JOIN units AS b ON a.unit = b.unit AND a.rater < b.rater
-WHERE list_contains($references, a.rater) AND list_contains($others, b.rater)
-GROUP BY {{side}}.game, a.rater, b.rater, {{first}}, {{second}}
+GROUP BY a.game, a.rater, b.rater, {{first}}, {{second}}
 """
 
 
@@ -154,42 +153,37 @@ class _Given(NamedTuple):
         return max((int(times) for times in self.judged["repeats"]), default=1)
 
 
-def answered(
-    store: Store, rubric: str | None = None, *, random_only: bool = False, of: Literal["everybody", "judges"] = "everybody"
-) -> Iterator[Answered]:
+def answered(store: Store, rubric: str | None = None) -> Iterator[Answered]:
     """What was answered about each rubric, by name, as `analytics.agreement.answers.answers` has it, matched by unit.
 
-    `hash` of DuckDB distinguishes units and games: two units of a rubric have one value by chance in one of ten million stores of
-    a million units.
+    Everybody is matched with everybody, by the reference's game, and those who may have answered a unit twice with themselves. `hash`
+    of DuckDB distinguishes units and games: two units of a rubric have one value by chance in one of ten million stores of a million units.
 
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
-        random_only: as in `analytics.agreement.answers.answers`.
-        of: everybody is matched with everybody, by the reference's game, and those who may have answered a unit twice with themselves; or
-            judges with people and truth, by the judge's game, and each with itself.
 
     Raises:
         StoreError: the store cannot be read.
     """
     for name in query(store, _RUBRICS)["rubric"].to_list() if rubric is None else [rubric]:
-        asked: dict[str, Any] = {"rubric": name, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT}
         with store.reading() as connection:
-            given = _Given(frame(connection, _LABELLED, asked), frame(connection, _JUDGED, {"rubric": name}))
-            found = _matched(connection, asked, given, of) if len(given.all()) else None
+            given = _Given(*(frame(connection, sql, {"rubric": name}) for sql in (_LABELLED, _JUDGED)))
+            found = _matched(connection, name, given) if len(given.all()) else None
         if found is not None:
             yield found
 
 
-def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given: _Given, of: str) -> Answered | None:
+def _matched(connection: duckdb.DuckDBPyConnection, rubric: str, given: _Given) -> Answered | None:
     """None where there is no other rater, as of a rubric with planted truth alone."""
     raters = sorted(((_role(name), name) for name in given.all()["rater"].unique()), key=lambda rater: (ORDER.index(rater[0]), rater[1]))
-    sides = _sides(raters, given.twice(), of)
-    if not sides["alone"] and len({*sides["references"], *sides["others"]}) < len(("a reference", "another")):
+    alone = [place for place, (role, name) in enumerate(raters) if name in given.twice() and role in {"people", "judge"}]
+    if not alone and len(raters) < len(("a reference", "another")):
         return None
     questions, answers = (given.all()[column].drop_nulls().unique().sort().to_list() for column in ("question", "answer"))
-    asked |= {
-        **sides,
+    asked = {
+        "rubric": rubric,
+        "alone": alone,
         "raters": [name for _, name in raters],
         "questions": questions,
         "answers": answers,
@@ -200,13 +194,13 @@ def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given
     while True:
         layout = layout_for(len(questions), len(answers) + 1, width)
         fields = {"stride": layout.stride, "a_word": layout.a_word, "width": width}
-        rows = frame(connection, _sql(layout, given, asked, of), asked | fields)
+        rows = frame(connection, _sql(layout, given, asked), asked | fields)
         of_raters = rows.filter(rows["game"].is_null())
         if not of_raters["units"].sum():
             break
         # a field was too small for its count; most often each unit has but one of the people who labelled
         width = max(2 * width, given.people().bit_length())
-    return _read(Answered(asked["rubric"], tuple(questions), tuple(answers), layout), raters, rows, of_raters, given)
+    return _read(Answered(rubric, tuple(questions), tuple(answers), layout), raters, rows, of_raters, given)
 
 
 def _role(rater: str) -> Any:
@@ -215,17 +209,7 @@ def _role(rater: str) -> Any:
     return {"planted truth": "truth", "people": "people"}.get(rater, "judge")
 
 
-def _sides(raters: Sequence[Rater], twice: set[str], of: str) -> dict[str, list[int]]:
-    """Places of the raters that are matched with themselves, of the references, and of those whom references are matched with."""
-    everybody = range(len(raters))
-    if of == "everybody":
-        alone = [place for place in everybody if raters[place][1] in twice and raters[place][0] in {"people", "judge"}]
-        return {"alone": alone, "references": list(everybody), "others": list(everybody)}
-    judges = [place for place in everybody if raters[place][0] in {"engine", "judge"}]
-    return {"alone": judges, "references": [place for place in everybody if place not in judges], "others": judges}
-
-
-def _sql(layout: Layout, given: _Given, asked: dict[str, Any], of: str) -> str:
+def _sql(layout: Layout, given: _Given, asked: Mapping[str, Any]) -> str:
     words = [f"w{word}" for word in range(layout.words)]
     of_word = " FILTER (slot // $a_word = {word})" if layout.words > 1 else ""
     counted = ", ".join(_COUNTED.format(word=word, of_word=of_word.format(word=word)) for word in range(layout.words))
@@ -241,7 +225,6 @@ def _sql(layout: Layout, given: _Given, asked: dict[str, Any], of: str) -> str:
         any_first=", ".join(f"bit_or({word}) AS first_{word}" for word in words),
         any_second=", ".join(f"0 AS second_{word}" for word in words),
         digits=f"({' + '.join(digits)})",
-        side="a" if of == "everybody" else "b",
         first=", ".join(f"a.{word}" for word in words),
         second=", ".join(f"b.{word}" for word in words),
     )

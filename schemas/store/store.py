@@ -41,8 +41,8 @@ class Transaction:
     def insert(self, batches: Struck[pa.Table]) -> None:
         """Append rows: table name -> rows with all columns of the table, in order."""
         insert(self.connection, batches)
-        for table in _JUDGED & batches.keys():
-            self._unmark("SELECT unnest(?::VARCHAR[])", [batches[table]["episode_id"].unique().to_pylist()])
+        for name in _JUDGED & batches.keys():
+            self._unmark("SELECT unnest(?::VARCHAR[])", [batches[name]["episode_id"].unique().to_pylist()])
 
     def insert_columns(self, columns: Columns) -> None:
         """Append rows that `schemas.store.batches` has checked."""
@@ -65,13 +65,13 @@ class Transaction:
             self._unmark(f"SELECT episode_id FROM {table} WHERE {where}", parameters)
 
     def _unmark(self, games: str, parameters: Parameters) -> None:
-        """What is kept of what judges and people say of these games is no more what they say."""
+        """Rows that are stored of these games are out of date."""
         if self.marks:
             self.connection.execute(f"DELETE FROM judged.games WHERE episode_id IN ({games})", parameters)
 
     @cached_property
     def marks(self) -> int:
-        """Games of which it is kept what judges and people say (`analytics.views`), when this was first asked."""
+        """Games with valid stored rows of views that read verdicts and labels (`analytics.views`), when this was first asked."""
         return _marks(self.connection)
 
 
@@ -195,7 +195,7 @@ class Store:
                 return
         elif self._begin_as_copy():
             return
-        with self.writing(keeps_marks=True) as connection:
+        with self.writing(sets_marks=True) as connection:
             comments = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
             for spec in TABLES:
                 if spec.name in comments:
@@ -282,13 +282,13 @@ class Store:
         Raises:
             StoreError: the store cannot be written.
         """
-        with self.writing(keeps_marks=True) as connection:
+        with self.writing(sets_marks=True) as connection:
             transaction = Transaction(connection)
             self._marks = transaction.marks
             return work(transaction)
 
     def come_to_rest(self) -> None:
-        """After a job that wrote: where much is kept by game, find out what has changed, so that no reader has to."""
+        """After a job that wrote: where many games have stored rows, compute those of games that changed, so that no reader has to."""
         if self._marks >= _MANY_GAMES:
             type(self).settle(self)
 
@@ -298,15 +298,15 @@ class Store:
         Raises:
             StoreError: the store cannot be written.
         """
-        with self.writing(keeps_marks=True) as connection:
+        with self.writing(sets_marks=True) as connection:
             work(connection)
 
     @contextmanager
-    def writing(self, *, keeps_marks: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    def writing(self, *, sets_marks: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection inside one transaction: committed on leaving, rolled back on any exception, then closed.
 
         Args:
-            keeps_marks: whoever writes sees to it what is kept by game; else nothing that was found out from verdicts and labels counts.
+            sets_marks: whoever writes removes the marks of the games that change; else all marks of the schema `judged` are removed.
 
         Raises:
             StoreError: the file cannot be written, is not a DuckDB file, of a newer version, or stays locked.
@@ -322,7 +322,7 @@ class Store:
                     _migrate(connection, version)
                 connection.execute("BEGIN TRANSACTION")
                 try:
-                    if not keeps_marks and _marks(connection):
+                    if not sets_marks and _marks(connection):
                         connection.execute("DELETE FROM judged.games")
                     yield connection
                 except BaseException:

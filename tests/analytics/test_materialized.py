@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import ingest.files.run
 import schemas.store.store
+from analytics import views
 from analytics.forgetting import forget
 from analytics.query import query
-from analytics import views
 from analytics.views import VIEWS, materialize, read_stored
 from ingest.files.run import ingest_paths
 from ingest.labels.load import import_labels
@@ -22,7 +22,7 @@ from judges.runs.runner import run
 from schemas.store.store import Store
 from tests.played import played_store
 
-KEPT = {kept: [spec.name for spec in VIEWS if f"create or replace table {kept}." in spec.sql] for kept in views.KEPT}
+KEPT = {kept: [spec.name for spec in VIEWS if f"create or replace table {kept}." in spec.sql] for kept in views.SCHEMAS}
 READERS = [*KEPT["materialized"], *KEPT["judged"], "failures_common", "leaderboard", "team_overview", "bps_profiles"]
 
 
@@ -138,7 +138,7 @@ def _attribute_again(store: Store, _: Path) -> None:
 
 
 def _label(store: Store, folder: Path) -> None:
-    unit = "select rubric, unit_id as unit, question, 'p' as annotator, 'No' as answer from verdicts"
+    unit = "select rubric, unit_id as unit_key, question, 'p' as annotator, 'No' as answer from verdicts"
     lines = query(store, f"{unit} where {_game(store)} and question = 'PS3' and answer is not null")
     lines.write_csv(folder / "labels.csv")
     assert import_labels(folder / "labels.csv", store).joined == len(lines) > 0
