@@ -1,7 +1,7 @@
 """Browser: every page in Chromium over a large store: how soon it has content, is complete, and what it weighs.
 
-The store holds 250 CRAFT games, judged and attributed by the engine, under other ids so often that the turns are reached: 100,000, or as
-`--turns` says. Pages are opened in a browser that has been on others: once right after the store has changed, when nothing is kept
+The store holds 250 CRAFT games, judged and attributed by the engine, under other ids so often that the turns are reached: 100,000, or
+as many as `--turns`. Pages are opened in a browser that has been on others: once right after the store has changed, when nothing is kept
 from before, and once when the dashboard has drawn them ahead, as it does when it starts and when the store has come to rest; search is
 never drawn ahead. The first content is the page's heading; complete is when no card waits, every figure is drawn and every table has its
 rows. A ratio is to the goal.
@@ -35,7 +35,7 @@ __all__ = ["Visit", "filled", "run", "visits"]
 _PLAYED: Final = 250
 _STEPS: Final = 12
 _WORDS: Final = ("layer", "orange corner", "zzzz")
-"""Of a search: a common word, two that are rarer together, and one that nobody said."""
+"""Of a search: a common word, two that are rarer together, and one that is nowhere."""
 
 _FIRST_S: Final = 0.3
 _COMPLETE_S: Final = 1.5

@@ -1,7 +1,7 @@
 """Changed: CPU seconds of the heaviest pages right after one game has come, and again with nothing changed; and of a search.
 
 The store is that of the benchmark `browser`: 250 CRAFT games, judged and attributed by the engine, under other ids so often that the turns
-are reached: 100,000, or as `--turns` says. Before each page one more game is played, ingested, judged and attributed. A page is the whole
+are reached: 100,000, or as many as `--turns`. Before each page one more game is ingested, judged and attributed. A page is the whole
 answer of the server, all of its cards drawn; user and system time of the process are counted, with as many threads of DuckDB as there are
 cores. The ratio is to the goal: 2 s a page right after the change, 0.3 s for a million utterances searched.
 """

@@ -78,22 +78,18 @@ def test_units_are_matched_and_counted_as_if_by_name(store: Store, rubric: str) 
     expected = by_name(store, rubric)
     with store.reading() as connection:
         games = dict(connection.execute("SELECT hash(episode_id), episode_id FROM episodes").fetchall())
-    for of in ("everybody", "judges"):
-        (found,) = answered(store, rubric, of=of)
-        assert {first for first, second in found.pairs if first == second} == (
-            {("people", "people"), ("judge", "llm:x"), ("judge", "llm:y")}
-            if of == "everybody"
-            else {("engine", "engine"), ("judge", "llm:x"), ("judge", "llm:y")}
-        )
-        assert len(found.pairs) == (13 if of == "everybody" else 9)
-        for (first, second), question in itertools.product(found.pairs, found.questions):
-            matched = found.matched(first, second, question)
-            ways: Counter[Way] = Counter()
-            for game, a, b, units in zip(matched.games, matched.first, matched.second, matched.units, strict=True):
-                sides = matched.counts_first[a], matched.counts_second[b]
-                if all(side.sum() for side in sides):
-                    ways[games[found.games[game]], *(tuple(map(int, side)) for side in sides)] += int(units)
-            assert ways == expected[question, first, second]
+    (found,) = answered(store, rubric)
+    alone = {first for first, second in found.pairs if first == second}
+    assert alone == {("people", "people"), ("judge", "llm:x"), ("judge", "llm:y")}
+    assert len(found.pairs) == 13
+    for (first, second), question in itertools.product(found.pairs, found.questions):
+        matched = found.matched(first, second, question)
+        ways: Counter[Way] = Counter()
+        for game, a, b, units in zip(matched.games, matched.first, matched.second, matched.units, strict=True):
+            sides = matched.counts_first[a], matched.counts_second[b]
+            if all(side.sum() for side in sides):
+                ways[games[found.games[game]], *(tuple(map(int, side)) for side in sides)] += int(units)
+        assert ways == expected[question, first, second]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Materialized views: what is kept equals what the same SQL finds, whatever has happened to the games meanwhile."""
+"""Materialized views: what is stored equals what the same SQL finds, whatever has happened to the games meanwhile."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from judges.runs.runner import run
 from schemas.store.store import Store
 from tests.played import played_store
 
-KEPT = {kept: [spec.name for spec in VIEWS if f"create or replace table {kept}." in spec.sql] for kept in views.SCHEMAS}
-READERS = [*KEPT["materialized"], *KEPT["judged"], "failures_common", "leaderboard", "team_overview", "bps_profiles"]
+STORED = {schema: [spec.name for spec in VIEWS if f"create or replace table {schema}." in spec.sql] for schema in views.SCHEMAS}
+READERS = [*STORED["materialized"], *STORED["judged"], "failures_common", "leaderboard", "team_overview", "bps_profiles"]
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def rows(store: Store, names: Sequence[str] = READERS, *, as_pages: bool = False
 
 
 def emptied(store: Store) -> Store:
-    """The same store with nothing kept: every reader computes everything."""
+    """The same store with nothing stored: every reader computes everything."""
     with store.writing() as connection:
-        for schema, names in KEPT.items():
+        for schema, names in STORED.items():
             for name in [*names, "games"]:
                 connection.execute(f"delete from {schema}.{name}")
     return store
@@ -69,7 +69,7 @@ def test_kept_rows_are_those_that_the_views_compute(store: Store) -> None:
         connection.execute("delete from materialized.games where episode_id in (select episode_id from episodes order by 1 limit 4)")
     assert kept(store) == 5
     assert rows(store) == all_kept == rows(emptied(store))
-    assert all(all_kept[name] for name in KEPT["materialized"])
+    assert all(all_kept[name] for name in STORED["materialized"])
 
 
 def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> None:
@@ -172,28 +172,26 @@ CHANGES = {
     _forget_game: 8,
     _write_in_sql: 0,
 }
-"""What writes verdicts, labels or attributions, or takes a game away, one after the other -> games of which what is kept still counts."""
+"""Changes of verdicts, labels, attributions and games, in their order -> games whose stored rows are still valid."""
 
 
-def test_what_judges_and_people_say_is_never_out_of_date(tmp_path: Path) -> None:
-    """What is kept of the games that were written about counts no more, and of no others."""
-    store = played_store(tmp_path)
+def test_what_judges_and_people_say_is_never_out_of_date(store: Store, tmp_path: Path) -> None:
+    """Rows of games that were written about are out of date, and of no others."""
+    run(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
     for change, left in CHANGES.items():
         materialize(store)
         assert query(store, "select count(*) from judged.due").item() == 0
         change(store, tmp_path)
         assert query(store, "select count(*) from judged.unchanged").item() == left
-        now = rows(store, KEPT["judged"])
+        now = rows(store, STORED["judged"])
         with store.writing():
             pass  # whoever writes in SQL takes away all marks
-        assert rows(store, KEPT["judged"]) == now, change
+        assert rows(store, STORED["judged"]) == now, change
 
 
-def test_a_large_store_comes_to_rest_after_each_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that changes a few games of a store that keeps many finds out at once what readers need."""
-    store = played_store(tmp_path)
-    materialize(store)
+def test_a_large_store_comes_to_rest_after_each_job(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that changes a few games of a store with many finds out at once what readers need."""
     monkeypatch.setattr(schemas.store.store, "_MANY_GAMES", 5)
-    for change in (_label, _ingest_changed):
+    for change in (_attribute_again, _ingest_changed):
         change(store, tmp_path)
         assert query(store, "select (select count(*) from judged.due) + (select count(*) from materialized.due)").item() == 0
