@@ -1,6 +1,6 @@
-"""Whose cost a turn was: the first broken link between what was known and what was done.
+"""Who is at fault for a turn's loss: the first failure point between what was known and what was done.
 
-``findings``  links, and what a family's attribution gives
+``findings``  failure points, and what a family's attribution gives
 ``job``       attributes the games of a store
 ``decisive``  the rubric of the decisive error: who, and at which turn
 ``asking``    has a model name it for the selected games

@@ -1,8 +1,8 @@
-"""What a turn's loss is put down to: links of the chain from a private view over messages to an action.
+"""Failure points that a turn's loss is attributed to: links of the chain from a private view over messages to an action.
 
-The rule behind all links is a replacement. Put an agent's ideal message or action in the place of its own, leave everything else as it
-was, and ask the rules of the game what is then kept: an agent whose replacement keeps nothing is not the cause. What no replacement keeps
-is nobody's (`not_seen`).
+One rule is behind all of them. Replace an agent's message or action by its ideal, leave the rest as it was, and let the rules of the game
+state how much of the value is then retained. An agent whose replacement retains nothing is no cause; what no replacement retains is no
+agent's fault (`not_seen`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from judges.evidence.transcript import Transcript
 
 NOTHING: Final = 1e-9
-"""Costs below it are none."""
+"""Smaller costs count as none."""
 
 Link = Literal[
     "not_seen",
@@ -36,29 +36,7 @@ Link = Literal[
     "not_understood",
     "undecided",
 ]
-
-LINKS: Final[Mapping[Link, str]] = {
-    "not_seen": "nobody's: no view, message or list showed that anything else was worth more",
-    "not_said": "an agent's view entails a better action, and its messages do not ask for it",
-    "wrong_instruction": "asked for, or told, what the author's own view or the state that everybody sees contradicts",
-    "said_unclear": "asked for in words that more than one action fits",
-    "said_too_late": "told after it was needed",
-    "not_heard": "asked for clearly, and the actor did something else",
-    "misread": "the actor followed the message with another block, place or order",
-    "acted_alone": "nobody asked for it, and nobody could ask for anything better; whose it is cannot be told from messages",
-    "conflict": "nobody's: two asked for, or did, what does not fit together, both right by what they see",
-    "rule_forgotten": "refused by a rule that the actor had been told",
-    "verifier": "the harness: its verifier turned a better sampled answer down",
-    "needless_question": "asked back although a clear request was there",
-    "format": "an answer that its form makes unreadable",
-    "acted_wrong": "the actor could know better by what it saw and had been told",
-    "idle": "the actor could do something useful by what it knew, and did nothing",
-    "luck": "nobody's: a draw of the game decided",
-    "harness": "the harness: a call failed, a reply was cut at its token limit, or the harness dropped or misread it",
-    "not_understood": "unattributed: a message that bears on the turn was not understood in every clause",
-    "undecided": "nothing can be proven",
-}
-"""Link -> what it means."""
+"""Where the chain breaks first; the table in docs/attribution.md has the meanings."""
 
 _STATUS: Final[Mapping[Link, str]] = {
     "verifier": "harness",
@@ -68,72 +46,69 @@ _STATUS: Final[Mapping[Link, str]] = {
 }
 
 How = Literal["fully", "partly", "differs", "no"]
-"""The action is what was asked for; fits what was left open; fits but for a block, place or order; has nothing to do with it."""
+"""The action is what was requested; agrees with a request that left something open; has another block, place or order; is unrelated."""
 
 
 class Lost(NamedTuple):
-    """What a turn cost, by its benchmark's main measure."""
+    """The regret of a turn, by its benchmark's main measure."""
 
     before: float
     after: float
     cost: float
     left: int | None = None
-    """Turns left before it, its own included; None if the log does not say."""
+    """Turns left before it, including its own; None if the log does not state it."""
 
 
 class Ideal(NamedTuple):
-    """What an agent could have given in its place, in the game's grammar: what `cotrace replay --say` or `--do` takes."""
+    """An agent's better message or action in the game's grammar, as `cotrace replay --say` or `--do` takes it."""
 
     kind: Literal["say", "do"]
     text: str
     kept: tuple[str, ...] = ()
-    """Who gives what they gave in that turn all the same: they do not hear of it before."""
+    """Agents whose reply of that turn stays the same, because they reply before they receive it."""
 
 
 class Finding(NamedTuple):
-    """A broken link."""
+    """A failure point of a turn."""
 
     turn: int
     agent: str | None
-    """Whose; None: nobody's."""
+    """The agent at fault; None: no agent."""
 
     link: Link
     cost: float
-    """Of the turn, the part that is put down to it; 0 where it had no consequence."""
+    """The part of the turn's cost that is attributed to it; 0 where it had no consequence."""
 
     evidence: str
     regained: float | None = None
-    """What the agent's ideal in its place would have kept, by the rules of the game; None if that was not worked out."""
+    """What the agent's ideal would have retained, by the rules of the game; None if that was not computed."""
 
     ideal: Ideal | None = None
-    """That ideal; None where it was not worked out, or the game has no words for it."""
+    """That ideal; None where it was not computed, or the game's grammar cannot express it."""
 
     @property
     def status(self) -> str:
-        """Whether an agent, or no agent, is at fault (``answered``), the ``harness``, or nothing can be said.
-
-        That is ``unattributed`` where a message was not understood, and else ``undecided``.
-        """
+        """``answered``: an agent, or no agent, is at fault; ``harness``; ``unattributed``: a message was not understood; ``undecided``."""
         return _STATUS.get(self.link, "answered")
 
 
 class Cause(NamedTuple):
-    """An agent whose ideal in its place would have kept something."""
+    """An agent whose ideal would have retained something."""
 
     agent: str | None
-    """None: the harness, which took part in it."""
+    """None: the harness."""
 
     link: Link
     evidence: str
     gain: float
-    """What it would have kept."""
+    """What it would have retained."""
 
     ideal: Ideal | None = None
-    """That, in the game's grammar; None where the game has no words for it."""
+    """None where the game's grammar cannot express it."""
 
 
 class Follow(NamedTuple):
-    """A request of a message, and what became of it in the turn's action."""
+    """A request of a message, and how the turn's action agrees with it."""
 
     turn: int
     seq: int
@@ -144,18 +119,18 @@ class Follow(NamedTuple):
     request: str
     how: How
     right: bool | None = None
-    """Whether the author's own view asks for it."""
+    """Whether the author's own view requires it."""
 
 
 class Attributed(NamedTuple):
-    """What came of a game."""
+    """The failure points of a game."""
 
     findings: Sequence[Finding]
     follows: Sequence[Follow] = ()
 
 
 Attribute = Callable[[Transcript, Mapping[int, Lost]], Attributed]
-"""(game, turn -> what it cost) -> findings. The costs of a turn's findings add up to the turn's cost where that is above 0."""
+"""(game, turn -> its regret) -> findings. The costs of a turn's findings add up to the turn's cost where that is above 0."""
 
 
 def undecided(turn: int, cost: float, why: str) -> Finding:
@@ -164,7 +139,7 @@ def undecided(turn: int, cost: float, why: str) -> Finding:
 
 
 def not_understood(turn: int, cost: float, why: str) -> Finding:
-    """A finding that a loss is attributed to no agent: a message was not understood, so what it says cannot be held against anyone.
+    """A finding that attributes a loss to no agent, since a message was not understood.
 
     Args:
         turn: from 1.
@@ -175,13 +150,13 @@ def not_understood(turn: int, cost: float, why: str) -> Finding:
 
 
 def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple[Link, str]) -> Iterator[Finding]:
-    """Share a turn's cost out among its causes by what each would have kept, and leave to nobody what no cause would.
+    """Divide a turn's cost among its causes by what each would have retained; the rest is no agent's.
 
     Args:
         turn: from 1.
         cost: above 0.
-        causes: those who would have kept nothing are told with a cost of 0.
-        otherwise: link and evidence of the part that is nobody's.
+        causes: those that would have retained nothing get a finding with cost 0.
+        otherwise: failure point and evidence of the part that is no agent's.
     """
     real = [cause for cause in causes if cause.gain > NOTHING]
     together = sum(cause.gain for cause in real)

@@ -31,7 +31,7 @@ _LONGEST: Final = 600
 
 @dataclass(slots=True)
 class AttributionReport:
-    """What came of it."""
+    """Counts of a run of attribution."""
 
     games: int = 0
     """Games whose family can be attributed and that have values."""
@@ -39,7 +39,7 @@ class AttributionReport:
     findings: int = 0
     requests: int = 0
     without: Counter[str] = field(default_factory=Counter)
-    """Benchmark -> games that could not be attributed, for want of values or of a way to do it."""
+    """Benchmark -> games that were not attributed: they have no values, or their family has no attribution."""
 
 
 class _Way(NamedTuple):
@@ -50,13 +50,13 @@ class _Way(NamedTuple):
 def attribute_games(
     store: Store, where: str = "true", reader: Reader = BY_RULES, on_progress: Callable[[int, int], None] | None = None
 ) -> AttributionReport:
-    """Put the cost of every turn down to a link, and replace what was said about the same games before.
+    """Attribute the cost of every turn to failure points; replaces earlier attributions of the same games.
 
     Args:
         store: its games have values.
         where: one SQL condition on `episodes`.
         reader: who reads the messages.
-        on_progress: told after every game how many are through, and of how many.
+        on_progress: called after each game with the number of games done and of all.
 
     Raises:
         UsageError: the condition is none.
@@ -80,7 +80,7 @@ def attribute_games(
 
 
 class _Rows(NamedTuple):
-    """What comes of a game."""
+    """The rows of a game."""
 
     episode: str
     attributions: list[Attribution]
@@ -100,7 +100,7 @@ def _of_games(store: Store, reader: Reader, lost: Mapping[str, dict[int, Lost]])
 
 
 def attributed_games(store: Store, where: str = "true") -> Iterator[tuple[Transcript, Attributed]]:
-    """The games with their findings as they are found now, ideals included; nothing is written.
+    """The games with their findings, ideals included, attributed anew; the store is not changed.
 
     Raises:
         UsageError: the condition is none.
@@ -117,7 +117,7 @@ def _ways() -> dict[str, _Way]:
 
 
 def _lost(store: Store, where: str, ways: Mapping[str, _Way]) -> tuple[dict[str, dict[int, Lost]], dict[str, str]]:
-    """Game -> turn -> what it cost, of games that can be attributed; and game -> benchmark, of all that were asked for."""
+    """Game -> turn -> its regret, of games that can be attributed; and game -> benchmark, of all selected games."""
     with store.reading() as connection:
         benchmarks = _selected(connection, where)
         wanted = [episode for episode, benchmark in benchmarks.items() if benchmark in ways]

@@ -29,7 +29,7 @@ class _Said(NamedTuple):
 
 
 _ALIKE: Final = 0.9
-"""Share of words that two messages have in common, of all words of both, from which on one repeats the other."""
+"""A message repeats another if they share at least this part of the words of both."""
 _FEWEST_WORDS: Final = 5
 """Shorter messages repeat each other by chance."""
 _FAILURE: Final = re.compile(
@@ -63,32 +63,19 @@ def _messages(game: Transcript) -> Iterator[_Said]:
                 yield _Said(turn.turn, said)
 
 
-def _last(game: Transcript) -> Guess | None:
-    said = [*_messages(game)]
-    return Guess(said[-1].said.agent, said[-1].turn) if said else None
-
-
-def _first(game: Transcript) -> Guess | None:
-    found = next(_messages(game), None)
-    return None if found is None else Guess(found.said.agent, found.turn)
-
-
-def _longest(game: Transcript) -> Guess | None:
-    found = max(_messages(game), key=lambda one: len(one.said.text), default=None)
+def _at(found: _Said | None) -> Guess | None:
     return None if found is None else Guess(found.said.agent, found.turn)
 
 
 def _busiest(game: Transcript) -> Guess | None:
-    """The agent who says most often, at its first message."""
-    said = [*_messages(game)]
-    if not said:
-        return None
-    agent = Counter(one.said.agent for one in said).most_common(1)[0][0]
-    return Guess(agent, next(one.turn for one in said if one.said.agent == agent))
+    """The agent with the most messages, at its first one."""
+    messages = [*_messages(game)]
+    agent = next((name for name, _ in Counter(one.said.agent for one in messages).most_common(1)), None)
+    return _at(next((one for one in messages if one.said.agent == agent), None))
 
 
 def _first_refused(game: Transcript) -> Guess | None:
-    """The first action that was refused; in a conversation, the message before the first one that tells of a failure."""
+    """The first refused action; in a conversation, the message before the first one that reports a failure."""
     for turn in game.turns:
         refused = next((action for action in turn.actions if action.accepted is False), None)
         if refused is not None:
@@ -97,7 +84,7 @@ def _first_refused(game: Transcript) -> Guess | None:
 
 
 def _first_correction(game: Transcript) -> Guess | None:
-    """The message before the first one by somebody else that calls something wrong."""
+    """The message before the first one in which another agent states that something is wrong."""
     return _before(game, _CORRECTION)
 
 
@@ -111,7 +98,7 @@ def _before(game: Transcript, pattern: re.Pattern[str]) -> Guess | None:
 
 
 def _first_contradiction(game: Transcript) -> Guess | None:
-    """The first message with a sentence that stood in an earlier message with other numbers, or without its `not`."""
+    """The first message that repeats a sentence of an earlier one with other numbers, or with or without `not`."""
     earlier: dict[frozenset[str], tuple[int, frozenset[str], bool]] = {}
     for number, one in enumerate(_messages(game)):
         for sentence in re.split(r"[.!?;]\s|\n", one.said.text.casefold()):
@@ -128,7 +115,7 @@ def _first_contradiction(game: Transcript) -> Guess | None:
 
 
 def _first_repeated(game: Transcript) -> Guess | None:
-    """The first message that says again what the same agent has said before."""
+    """The first message that repeats an earlier one of the same agent."""
     earlier: dict[str, list[frozenset[str]]] = {}
     for one in _messages(game):
         words = frozenset(re.findall(r"\w+", one.said.text.casefold()))
@@ -140,9 +127,9 @@ def _first_repeated(game: Transcript) -> Guess | None:
 
 
 RULES: Final[Mapping[str, Rule]] = {
-    "last": _last,
-    "first": _first,
-    "longest": _longest,
+    "last": lambda game: _at(next(reversed([*_messages(game)]), None)),
+    "first": lambda game: _at(next(_messages(game), None)),
+    "longest": lambda game: _at(max(_messages(game), key=lambda one: len(one.said.text), default=None)),
     "busiest": _busiest,
     "first_refused": _first_refused,
     "first_correction": _first_correction,

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -17,7 +18,7 @@ from analytics.query import query
 from games.craft.planted import fault_in, play_planted
 from games.craft.text.replies import FAILED_CALL_MESSAGE
 from ingest.files.run import ingest_paths
-from judges.attribution.findings import LINKS
+from judges.attribution.findings import Link
 from judges.attribution.job import attribute_games
 from schemas.common.errors import UsageError
 from schemas.records import Attribution
@@ -85,7 +86,7 @@ def test_a_turns_parts_make_up_its_cost(planted: Store, real: Store) -> None:
             "from turn_costs left join attributions using (episode_id, turn) group by episode_id, turn",
         ).rows()
         assert all((parts or 0.0) == pytest.approx(cost, abs=1e-9) for cost, parts, _ in rows)
-        assert {link for *_, links in rows for link in links if link} <= LINKS.keys()
+        assert {link for *_, links in rows for link in links if link} <= {*get_args(Link)}
 
 
 def test_an_agent_is_named_only_where_its_ideal_keeps_something(planted: Store) -> None:
