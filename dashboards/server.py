@@ -127,7 +127,7 @@ def draw_ahead(store: Store, wanted: Sequence[Address], rubric_folders: Sequence
     state = state_of(store.path)
     for address in wanted:
         drawn = draw_page(store, address, rubric_folders, is_whole=False)
-        for href, name, part in _left_for_later(drawn.content):
+        for href, name, part in left_for_later(drawn.content):
             if state_of(store.path) != state:
                 return False
             path, _, search = href.partition("?")
@@ -145,13 +145,13 @@ def addresses(store: Store) -> list[Address]:
         return found  # pages say themselves what is wrong with the store
 
 
-def _left_for_later(part: Part) -> Iterator[tuple[str, str, str]]:
+def left_for_later(part: Part) -> Iterator[tuple[str, str, str]]:
     """Address, name and part of each card that a page leaves for later."""
     if isinstance(part, list | tuple):
         for child in part:
-            yield from _left_for_later(child)
+            yield from left_for_later(child)
     elif isinstance(part, Element):
-        yield from _left_for_later(part.children)
+        yield from left_for_later(part.children)
     elif isinstance(part, dcc.Store) and getattr(part, "id", {}).get("type") == "ask":
         asked: Any = part
         yield asked.data, asked.id["name"], asked.id["part"]

@@ -63,7 +63,7 @@ _MODES: Final = {"limited_search": SERIES[3], "inefficient_inference": SERIES[1]
 
 def content(read: Reader) -> Part:
     """The gap of each team, its turns, and the gap against progress: `?reading=share|any|first`, `?teams=all`."""
-    return html.Div([html.H1(TITLE), _BODY(read)])
+    return html.Div([html.H1(TITLE), _BODY(read), _SPEAKER(read)])
 
 
 def _body(read: Reader, _: str) -> Part:
@@ -94,7 +94,6 @@ def _body(read: Reader, _: str) -> Part:
                 "Right of zero: the team takes away what it should keep.",
             ),
             _turns_card(read, teams, turns),
-            _SPEAKER(read),
         ]
     )
 

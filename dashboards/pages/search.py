@@ -89,7 +89,7 @@ def _found(read: Reader, _: str) -> Part:
     counts = _run(read, words, _COUNTS).join(games, on="episode_id")
     kind = read.address.one("kind") if read.address.one("kind") in _KINDS else ""
     total = int(counts.filter(counts["kind"] == kind)["n"].sum() if kind else counts["n"].sum())
-    lead = f"{count(total)} {_KINDS.get(kind, 'texts')} hold {' and '.join(f'“{printable(word)}”' for word in words)}."
+    lead = f"{count(total)} {_KINDS.get(kind, 'texts')} with {' and '.join(f'“{printable(word)}”' for word in words)}."
     listed = _list(read, words, counts, kind, start) if total else note("Nothing was found under these filters.")
     return html.Div(
         [

@@ -383,7 +383,7 @@ def _verdicts(verdicts: Sequence[Mapping[str, Any]], draw: Drawing) -> list[Part
         **data(fold="verdicts"),
     )
     return [
-        html.H3(f"Verdicts: {len(against)} of {len(verdicts)} object"),
+        html.H3(f"Verdicts: {len(against)} of {len(verdicts)} negative"),
         html.Ul([_verdict(row, draw) for row in against], className="plain verdicts"),
         rest if others else None,
     ]
