@@ -20,7 +20,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dashboards.address import FILTERS, GAME
-from dashboards.figures import FULLER, OUTCOMES, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
+from dashboards.figures import FULLER, OUTCOMES, RIGHT, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note, stat
 from schemas.common import wording
@@ -338,11 +338,15 @@ def _axis(values: Sequence[Any]) -> list[Any]:
     return [value if isinstance(value, int) else plain(wording.in_words(value)) for value in values]
 
 
+_QUIET: Final = "#c9ccd3"
+"""What went right, beside what went wrong."""
+
+
 def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    order = rows["series"].unique(maintain_order=True).to_list()
+    order = sorted(rows["series"].unique(maintain_order=True).to_list(), key=RIGHT.__contains__)  # what went wrong comes first
     is_shared_out = order != [""]
     for series in order:
         at = [place for place, name in enumerate(rows["series"]) if name == series]
@@ -352,15 +356,16 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
             y=[plain(wording.in_words(line)) for line in part["line"]],
             orientation="h",
             name=plain(wording.in_words(series)),
-            text=[wording.count(n) for n in part["n"]] if is_shared_out else None,
-            marker={"color": color_of(series, order) if is_shared_out else OUTCOMES["not_followed"].color},
+            text=[wording.count(n) for n in part["n"]],
+            textangle=0,
+            marker={"color": _QUIET if series in RIGHT else color_of(series, order) if is_shared_out else OUTCOMES["not_followed"].color},
             customdata=[
                 [links[place], f"{wording.share(value)} ({wording.counted(n, chart.n_of)})"]
                 for place, value, n in zip(at, part["value"], part["n"], strict=True)
             ],
             hovertemplate="%{y}: %{customdata[1]}<extra>%{fullData.name}</extra>",
         )
-    drawn.update_layout(barmode="stack")
+    drawn.update_layout(barmode="stack", uniformtext={"minsize": 9, "mode": "hide"})
     drawn.update_xaxes(title=chart.axis.title, rangemode="tozero", tickformat=".0%", range=[0, 1] if is_shared_out else None)
     drawn.update_yaxes(title=chart.y, autorange="reversed")
     return styled(drawn, height=130 + 26 * rows["line"].n_unique(), legend=is_shared_out)

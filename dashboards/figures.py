@@ -102,7 +102,8 @@ _LEFT: Final = -0.001
 _ALL_NAMED, _MANY = 10, 60
 """Turns up to which each is named, and from which on Plotly chooses."""
 
-_RIGHT = frozenset({"correct", "no_error", "none_of_these", "followed"})
+RIGHT: Final = frozenset({"correct", "no_error", "none_of_these", "followed"})
+"""Categories in which nothing went wrong."""
 
 
 def plain(text: object) -> str:
@@ -122,12 +123,12 @@ def color_of(name: str, order: Sequence[str]) -> str:
         name: what is drawn; what went right has its own colour, as have outcomes and kinds of spiral.
         order: names that share the palette, the most important first; those beyond it are grey.
     """
-    if name in _RIGHT:
+    if name in RIGHT:
         return mark_of("followed").color
     known = mark_of(name)
     if known.words:
         return known.color
-    shared = [other for other in order if other not in _RIGHT and not mark_of(other).words]
+    shared = [other for other in order if other not in RIGHT and not mark_of(other).words]
     return SERIES[shared.index(name)] if name in shared[: len(SERIES)] else OTHER
 
 
@@ -340,7 +341,8 @@ def _small(line: str, dots: Sequence[Dot], n_of: str) -> list[str]:
     detail = next((dot.detail for dot in dots if dot.line == line and dot.detail), "")
     counts = sorted({dot.n for dot in dots if dot.line == line and dot.n is not None})
     counted = " to ".join(wording.count(n) for n in dict.fromkeys((counts[0], counts[-1]))) if counts else ""
-    return _wrapped(detail) + ([f"{counted} {n_of}"] if counted and f"{counted} " not in detail else [])
+    of = n_of.removesuffix("s") if counted == "1" else n_of
+    return _wrapped(detail) + ([f"{counted} {of}"] if counted and f"{counted} " not in detail else [])
 
 
 def _named(line: str, width: int = _NAME) -> list[str]:

@@ -498,11 +498,13 @@ def caption(teams: Teams, only: Collection[str] = ()) -> str:
     return " ".join([*(text for key, text in parts.items() if not key or not only or key in only), few])
 
 
-TURNS_CAPTION: Final = (
-    "Rows: teams, the highest score first. Grey: the other teams. A game that has ended keeps its score; "
-    "other rates are of games that go on."
-)
-"""Of `turns_figure`."""
+def turns_caption(teams: Teams) -> str:
+    """What `turns_figure` shows."""
+    thing, groups = ("game", "teams") if family(teams.benchmark) else ("transcript", "experiments")
+    ended = f"A {thing} that has ended keeps its score; other rates are of {thing}s that go on."
+    return f"Rows: {groups}, the highest score first. Grey: the other {groups}. {ended}"
+
+
 _LETTERS: Final = 120
 """Characters of a line of a caption inside a figure."""
 

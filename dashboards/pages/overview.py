@@ -12,7 +12,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Later, Part, card, figure, html, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
 from dashboards.reader import Reader
-from dashboards.team_figures import TURNS_CAPTION, caption, captioned, drawn_twice, overview_figure, turns_figure
+from dashboards.team_figures import caption, captioned, drawn_twice, overview_figure, turns_caption, turns_figure
 from dashboards.teams import TEAMS_SQL, Teams, teams_of
 from schemas.common import wording
 from schemas.families import family, games_apart, title_of
@@ -288,7 +288,7 @@ def _turns_card(read: Reader, benchmark: str) -> Part:
     drawn = turns_figure(read, teams)
     if drawn is None:
         return None
-    shown = figure("overview-turns", drawn, label="teams turn by turn", caption=TURNS_CAPTION)
+    shown = figure("overview-turns", drawn, label="teams turn by turn", caption=turns_caption(teams))
     return card("Turn by turn", html.Div(shown, className="wide-figure"))
 
 
@@ -326,7 +326,7 @@ def _figure_of(draw: Callable[[Reader, Teams], go.Figure | None], text: Callable
 
 
 _OF_TEAMS: Final = _figure_of(overview_figure, caption)
-FIGURES: Final = {"overview": _OF_TEAMS, "leaderboard": _OF_TEAMS, "turns": _figure_of(turns_figure, lambda _: TURNS_CAPTION)}
+FIGURES: Final = {"overview": _OF_TEAMS, "leaderboard": _OF_TEAMS, "turns": _figure_of(turns_figure, turns_caption)}
 """Of the first family in view."""
 
 
