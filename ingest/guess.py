@@ -31,7 +31,9 @@ _MOST_SPEAKERS: Final = 20
 
 _MESSAGE: Final[Mapping[str, str]] = {
     "speaker": "name|speaker|agent|agent_name|agent_id|from|sender|author|source|player|by|who|speaker_id|participant|user|role",
-    "text": "content|text|message|utterance|sa[yi][sd]|value|body|msg|response|reply|speech",
+    "text": r"content|text|message|utterance|sa[yi][sd]|value|body|msg|response|reply|speech|completion|answer|"
+    r"\w+_response|\w+_reply|\w+_answer",
+    "prompt": "prompt|question|query|user_input|user_message|user_query|user_prompt|request|instruction",
     "role": "role|type|kind",
     "to": "to|recipients?|audience|receiver|addressee|listener",
     "turn": "turn|turn_idx|turn_id|round|iteration",
@@ -161,6 +163,8 @@ def _mapping(data: bytes, path: Path) -> tuple[ChatMapping, dict[str, str]]:
             )
         message["text"] = longest
         held["message.text"] = _shown(messages, longest)
+    if column is not None or "speaker" in message or "role" in message:  # a question beside a message of its own is a fact
+        message.pop("prompt", None)
     if message.get("role") == message.get("speaker") or not _are_roles(messages, message.get("role")):
         message.pop("role", None)
     if message.get("order") and message.get("turn"):

@@ -97,6 +97,7 @@ def _message(raw: Any, index: int, mapping: ChatMapping, named: frozenset[str]) 
     unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
     asked = get(raw, columns.prompt) if columns.prompt else None
     if asked:
+        chat = {"role": "assistant", **chat}
         yield ParsedMessage(raw={"role": "user", "content": asked}, audience=_audience(to), at=read_any_time(at), turn=turn)
     yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
     observed = _observed(raw, columns.observation)

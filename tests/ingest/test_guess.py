@@ -78,3 +78,19 @@ def test_a_known_format_needs_no_mapping_and_other_files_have_none(tmp_path: Pat
     assert next(guess(chat).lines(chat)).startswith("# c.json is read without a mapping, as chat_lines")
     with pytest.raises(UsageError, match="nothing in it looks like messages; its keys are a, b"):
         guess(written(tmp_path / "d.json", {"a": 1, "b": 2}))
+
+
+def test_a_row_with_a_question_and_its_answer_is_two_messages(tmp_path: Path) -> None:
+    """As people log them; beside messages with speakers a question is a fact."""
+    rows = [
+        {"session_id": "s", "user_input": "Where is it?", "agent_response": "On its way."},
+        {"session_id": "s", "user_input": "Since when?"},
+    ]
+    path = written(tmp_path / "a.jsonl", *[{"agent_response": "Since monday.", **row} for row in rows])
+    found = guess(path)
+    assert found.mapping is not None
+    assert (found.mapping.message.prompt, found.mapping.message.text) == ("user_input", "agent_response")
+    assert found.first == [("user", "Where is it?"), ("assistant", "On its way."), ("user", "Since when?")]
+    with_speaker = guess(written(tmp_path / "b.jsonl", *[{"by": "ann", "says": "I see it", "question": "Where is it now?"}] * 2))
+    assert with_speaker.mapping is not None
+    assert with_speaker.mapping.message.prompt is None
