@@ -32,19 +32,15 @@ class ContinuedGame(Protocol):
 
     player_setup: Callable[[Header], PlayerSetup]
     """Who can play which agent in the game of a log."""
-
     course: Callable[[Header, Sequence[Turn]], Course]
     """The game of a log from its beginning; the turns are those that will be played as they were.
 
     Raises BadInputError where the header is none of the family's.
     """
-
     scripted: Callable[[Header, Mapping[str, str], Takeover | None], Course]
     """The same, played by scripts that remember (agent -> script), who draw from other random numbers from some step on."""
-
     replies: Callable[[Header, Turn], Sequence[ReplyEntry]]
     """What the agents wrote in a turn, word for word or so that the game reads the same, where the log does not have it."""
-
     written: Callable[[str, str, str], str]
     """A reply of an agent from what a person wants it to `say` or to `do` (agent, which of the two, text)."""
 

@@ -38,10 +38,8 @@ class RequestedAction:
 
     replace: int | None
     """Position from 1; None if none could be read."""
-
     shape: str | None
     """Lower case and trimmed; None if none could be read."""
-
     color: str | None
     fault: Fault | None
     """Why it is not valid; None if it is."""
@@ -58,19 +56,14 @@ class Answer:
 
     parse_ok: bool = False
     """There is a JSON object with ``message`` or ``actions``."""
-
     parse_strict: bool = False
     """Nothing but blanks and a closing code fence follows it."""
-
     message_ok: bool = False
     """``message`` is there and is a text."""
-
     actions_ok: bool = False
     """``actions`` is a list, or is left out."""
-
     message: str = ""
     """What the partner gets; may be empty."""
-
     requests: tuple[RequestedAction, ...] = ()
     preamble: str
     """The text before the object; the whole answer where there is none."""
@@ -172,16 +165,13 @@ class Applied:
 
     index: int
     """From 0, place in the list of actions."""
-
     request: RequestedAction
     before: Entry | None
     """What stood at the position; None if the position does not exist."""
-
     after: Entry | None
     changed: bool
     right_before: bool | None
     """Whether the entry was right; None if the position does not exist."""
-
     right_after: bool | None
 
     @property

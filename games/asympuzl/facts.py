@@ -25,13 +25,10 @@ class Facts:
 
     order: frozenset[tuple[int, str]] = frozenset()
     """Pairs (position from 1, shape)."""
-
     colors: frozenset[tuple[str, str]] = frozenset()
     """Pairs (shape, color)."""
-
     places: frozenset[tuple[int, str]] = frozenset()
     """Pairs (position from 1, color)."""
-
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Clauses that were not understood in every word: what they say or retract is unknown."""
 
@@ -40,7 +37,6 @@ class Facts:
 class _Token:
     kind: str
     """``shape``, ``color``, ``position``, ``number``, ``word`` or ``mark``."""
-
     text: str
     number: int = 0
 
@@ -284,13 +280,10 @@ class Fact:
 
     position: Annotated[int, Field(ge=1)] | None = None
     """From 1."""
-
     shape: str | None = None
     """One word, in lower case."""
-
     color: str | None = None
     """One word, in lower case."""
-
     words: str = ""
 
 
@@ -300,7 +293,6 @@ class Question:
 
     about: Literal["colors", "order", "other"]
     """Which colors the shapes have; which shapes stand where; anything else."""
-
     words: str = ""
 
 

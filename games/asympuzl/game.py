@@ -50,7 +50,6 @@ class Feedback:
     all_ok: bool | None = None
     wrong_a: tuple[int, ...] | None = None
     """Wrong positions of A, from 1."""
-
     wrong_b: tuple[int, ...] | None = None
 
     def to_json(self) -> dict[str, object]:
@@ -102,7 +101,6 @@ class Heard(NamedTuple):
 
     agent: Agent
     """Its author."""
-
     turn: int
     text: str
 
@@ -204,10 +202,8 @@ class PuzzleView:
     hypothesis: tuple[Entry, ...]
     received: Feedback | None
     """Feedback on the previous turn; None where there is none."""
-
     conversation: tuple[Heard, ...]
     """In time order."""
-
     system: str
     user: str
     """The two messages for a language model."""
@@ -223,7 +219,6 @@ class AgentTurn:
     applied: tuple[Applied, ...]
     before: tuple[Entry, ...]
     """The agent's hypothesis before the answer."""
-
     after: tuple[Entry, ...]
     wrong_after: tuple[int, ...]
     raw: str
@@ -240,13 +235,11 @@ class GameState:
 
     turn: int
     """The turn that is being played; after the end the last one."""
-
     next_agent: Agent | None
     hypotheses: Mapping[Agent, tuple[Entry, ...]]
     truth: tuple[Entry, ...]
     progress: float
     """Share of right entries in both hypotheses, 0 to 1."""
-
     stop_reason: StopReason | None
     success: bool
 

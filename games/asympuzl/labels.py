@@ -39,10 +39,8 @@ class Move:
 
     position: int | None
     """From 1; None if the action names none."""
-
     fault: str | None
     """Why it is not valid; None if it is."""
-
     changed: bool
     takes_back: bool
     """It makes a right entry wrong."""

@@ -58,7 +58,6 @@ class Puzzle:
     truth: tuple[Entry, ...]
     clues_a: tuple[Entry, ...]
     """The right shapes, no colors."""
-
     clues_b: tuple[Entry, ...]
     """The right entries, in an order without information."""
 

@@ -28,10 +28,8 @@ class TurnsLeft(NamedTuple):
 
     hands: int
     """For players who know everything: 0 or 1."""
-
     know: int
     """For players who know what they received: 0, 1, or 2 where A cannot yet conclude a color that it needs."""
-
     exact: bool = True
     """Every message that `know` rests on was understood; else it is the least that it can be."""
 

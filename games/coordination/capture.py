@@ -57,7 +57,6 @@ class CaptureState:
 
     rooms: Mapping[str, int]
     """Alice, Bob and Thief -> room."""
-
     doors: Mapping[str, bool]
     """`1-2` and `3-4` -> open."""
 

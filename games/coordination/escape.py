@@ -41,10 +41,8 @@ class EscapeState:
 
     rooms: Mapping[str, int]
     """Alice, Bob and Adversary -> room."""
-
     generators: Mapping[int, int]
     """Room -> counter; may exceed 2 where both players finish it in one turn."""
-
     seen: frozenset[Player] = frozenset()
     target: Player | None = None
 

@@ -44,13 +44,10 @@ class Tables(NamedTuple):
 
     chance: Floats
     """(HORIZON + 1, states): largest probability of escape within so many turns."""
-
     mean: Floats
     """Least expected turns to the escape among plans that escape surely."""
-
     best: Floats
     """Least turns with luck."""
-
     sure: Floats
     """Least turns against the worst draws."""
 

@@ -37,7 +37,6 @@ class Known(NamedTuple):
 
     colors: str = COLORS
     """Possible ones."""
-
     ranks: str = RANKS
     color_hinted: bool = False
     rank_hinted: bool = False
@@ -58,7 +57,6 @@ class Move(NamedTuple):
     verb: Verb
     card: int | None = None
     """Place in the own hand, from 0, of a play or discard."""
-
     value: str | None = None
     """Colour letter or rank of a reveal."""
 
@@ -68,13 +66,11 @@ class Effect(NamedTuple):
 
     card: str | None = None
     """Played or discarded."""
-
     scored: bool = False
     life_lost: bool = False
     token_gained: bool = False
     touched: tuple[int, ...] = ()
     """Places of the partner's cards that a hint names."""
-
     newly_revealed: tuple[int, ...] = ()
     """Those among them about which the partner did not know it from a hint."""
 
@@ -85,11 +81,9 @@ class HanabiState:
 
     hands: tuple[tuple[str, ...], tuple[str, ...]]
     """Cards such as `R1`, oldest first."""
-
     knowledge: tuple[tuple[Known, ...], tuple[Known, ...]]
     fireworks: Mapping[str, int]
     """Colour -> highest rank played, 0 to 5."""
-
     discards: tuple[str, ...] = ()
     tokens: int = TOKENS
     lives: int = LIVES

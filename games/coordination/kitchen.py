@@ -46,7 +46,6 @@ class Layout:
     grid: tuple[str, ...]
     starts: tuple[Spot, Spot]
     """Of Alice and Bob."""
-
     shared: tuple[Spot, ...]
     """Counters that both sides reach, as listed in the game."""
 
@@ -118,7 +117,6 @@ class Item(NamedTuple):
     name: str
     onions: int = 0
     """In a soup, 0 to 3."""
-
     ticks: int = 0
     """A soup has cooked, 0 to 20."""
 

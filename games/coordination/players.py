@@ -146,7 +146,6 @@ class ScriptDecision:
 
     intended: str
     """The listed text that is meant."""
-
     explanation: str
     injected: tuple[Injected, ...] = ()
 

@@ -42,12 +42,10 @@ class EscapeMove:
 
     rooms: Mapping[str, int]
     """Alice, Bob and Adversary -> room, before the turn."""
-
     generators: Mapping[int, int]
     chosen: Mapping[Player, str]
     killer: int
     """The room the killer goes to."""
-
     rooms_after: Mapping[str, int]
     generators_after: Mapping[int, int]
     outcome: Outcome
@@ -58,7 +56,6 @@ class EscapeTurn(NamedTuple):
 
     turn: int
     """From 1."""
-
     move: EscapeMove
 
 
@@ -67,23 +64,18 @@ class EscapeWorth(NamedTuple):
 
     chance_before: float
     """Largest probability of escape within 40 turns of the game."""
-
     chance_chosen: float
     chance_after: float
     mean_before: float
     """Least expected turns to the escape among plans that escape surely; inf where there is none."""
-
     mean_chosen: float
     """The turn itself included."""
-
     mean_after: float
     best_before: float
     """Least turns with luck."""
-
     best_after: float
     sure_before: float
     """Least turns against the worst draws."""
-
     sure_after: float
 
 
@@ -172,13 +164,10 @@ class _Drawn(NamedTuple):
 
     before: int
     """Number of the position before it."""
-
     ends: Sequence[_Place]
     """After each draw of the killer."""
-
     end: _Place
     """As logged."""
-
     mark: _Mark
     """Whom the killer knows afterwards."""
 
@@ -340,10 +329,8 @@ class Ceiling(NamedTuple):
 
     reach: int
     """Sum over the colours of the highest rank up to which no rank above the stack has all its copies discarded."""
-
     pace: int
     """Points made and plays that are still possible."""
-
     bound: int
     """The lower of both; the points made once all lives are lost."""
 

@@ -34,19 +34,13 @@ class Relation:
 
     how: Literal["on", "under", "beside", "left_of", "right_of", "covering", "same_cells", "same_layer"]
     """``covering``: over several blocks, all of them; left and right from the speaker's place."""
-
     color: Color | None = None
     """Of the other block."""
-
     size: Size | None = None
-
     cells: tuple[Place, ...] = ()
-
     layer: Layer | None = None
-
     count: int = 1
     """How many other blocks: 2 for "over both"."""
-
     asked: bool = False
     """The other block is one that this text asks for, and not one on the board."""
 
@@ -57,25 +51,18 @@ class _About:
 
     color: Color | None = None
     """Letter of the colour: green, blue, red, yellow, orange."""
-
     size: Size | None = None
     """``s`` (small, one cell) or ``l`` (large, two cells)."""
-
     cells: tuple[Place, ...] = ()
     """One cell, or both of a large block; one of a large block where the text gives one; of several small blocks, all."""
-
     layer: Layer | None = None
     """0 bottom, 1 middle, 2 top."""
-
     relations: tuple[Relation, ...] = ()
     """Places given by other blocks ("on the orange one")."""
-
     seen_by: SeenBy | None = None
     """Who sees the place, as far as the same words say."""
-
     count: int = 1
     """How many blocks."""
-
     words: str = ""
     """The words it stands on."""
 
@@ -110,25 +97,18 @@ class Request(_About):
     """Something is to be done."""
 
     verb: Literal["place", "remove", "replace"]
-
     when: Literal["now", "next", "later"] = "now"
     """``next``: after another thing that this text wants first; ``later``: not to be done yet."""
-
     condition: str | None = None
     """On what the text makes it depend."""
-
     retracted: bool = False
     """Asked for and taken back in the same text."""
-
     stated: _Unasked = True
     """Whether the cells stand in the text; otherwise they were worked out from the board ("the red one")."""
-
     first: _Unasked = False
     """To be done before the other things that the text asks for."""
-
     old_color: Color | None = None
     """Colour of the block that is to be replaced."""
-
     old_size: Size | None = None
 
     @property
@@ -156,7 +136,6 @@ class Named:
     """A cell that the text names, whatever it says of it."""
 
     cell: Place
-
     words: str = ""
 
 
@@ -165,9 +144,7 @@ class View:
     """Who sees a place that is spoken of."""
 
     seen_by: SeenBy
-
     cells: tuple[Place, ...] = ()
-
     words: str = ""
 
 
@@ -177,12 +154,9 @@ class Stance:
 
     director: Director | None
     """None: somebody is agreed with or contradicted, and not named."""
-
     attitude: Attitude
-
     asks: bool = False
     """Whether the speaker wants done what the other asked for ("yes, do that")."""
-
     words: str = ""
 
 

@@ -112,35 +112,26 @@ class TurnRecord:
     turn: int
     answers: tuple[tuple[Director, DirectorAnswer], ...]
     """Every director call in order; a director can occur repeatedly."""
-
     board_before: Board
     candidates: tuple[Move, ...]
     """All candidates before the move, whether shown or not."""
-
     listed: tuple[Move, ...]
     builder_text: str
     """The builder's answer as given."""
-
     clarification: str | None
     """The builder's question; None if it asked nothing."""
-
     unreadable: str | None
     """Why the builder's reply could not be read; None if it could."""
-
     written: Move | None
     """The move as written; None without one."""
-
     confirmation: str | None
     outcome: Outcome | None
     """What the engine did with the move; None without one."""
-
     flags: Flags | None
     """None unless a move was accepted."""
-
     board_after: Board
     metrics: Metrics
     """Scores of ``board_after``."""
-
     history: tuple[str, ...]
     """The conversation after the turn, before it is trimmed for the next one."""
 
@@ -151,10 +142,8 @@ class GameState:
 
     turn: int
     """The turn being played, from 1; after the end, the last one played."""
-
     speakers: tuple[Director, ...]
     """The directors of this turn in order of speaking; empty after the end."""
-
     board: Board
     candidates: tuple[Move, ...]
     listed: tuple[Move, ...]
@@ -162,7 +151,6 @@ class GameState:
     history: tuple[str, ...]
     next_agent: Agent | None
     """Who acts next; None after the end."""
-
     stop_reason: StopReason | None
 
 
@@ -382,24 +370,18 @@ class ReplayedTurn(Struct, frozen=True, kw_only=True):
 
     turn: int
     """From 1."""
-
     board_before: Board
     board_after: Board
     attempted: Move | None
     """The move as the engine logs it; None where the log has none (clarification, crash)."""
-
     error: MoveError | None
     """Why the engine refused the move; None if it did not, and without a move."""
-
     candidates: tuple[Move, ...]
     """All candidates before the move, in cell order, also on turns without a move."""
-
     metrics: Metrics
     """Scores of ``board_after``."""
-
     flags: Flags | None
     """None unless a move was accepted."""
-
     target_achieved: bool
     """Whether progress after the last accepted move so far is at least 0.95."""
 

@@ -79,29 +79,22 @@ class Metrics:
 
     overall_progress: float
     """Mean of IoU, completion and position accuracy; the published main score."""
-
     completion_percentage: float
     """Cell entries with the right block at the right cell and layer / entries of the target.
 
     0 for an empty target."""
-
     iou_score: float
     """Sum over cells of \\|A and B\\| / sum of \\|A or B\\|; 0 if both sides are empty."""
-
     position_accuracy: float
     """Cells with A = B / 9; an empty cell that should be empty counts."""
-
     distance_score: float
     """1 - sum \\|A xor B\\| / sum (\\|A\\| + \\|B\\|), 1 if both sides are empty.
 
     Sørensen-Dice, so 2 IoU / (1 + IoU); higher is better in spite of the name."""
-
     blocks_placed_correctly: int
     """Numerator of completion."""
-
     blocks_total_target: int
     """Cell entries of the target; a large block counts twice."""
-
     blocks_total_current: int
     """Cell entries of the board."""
 

@@ -57,7 +57,6 @@ class Structure:
     structure_id: str
     complexity: str
     """Tier; one of ``COMPLEXITIES`` in published files."""
-
     target: Board
     """Goal stacks, with a span record for every large block."""
 
@@ -141,10 +140,8 @@ class StructureRules:
 
     complexity: Complexity | None = None
     """Only this tier; None draws it with the heights of the hidden cells."""
-
     reachable: bool = False
     """Only large blocks that the engine accepts, so that the target can be completed."""
-
     distinct_layers: bool = False
     """No cell holds the same block code on two consecutive layers."""
 
@@ -197,7 +194,6 @@ class Ceiling:
     board: Board
     moves: int
     """Number of moves until no candidate was left."""
-
     metrics: Metrics
 
 
@@ -209,21 +205,17 @@ class StructureFacts:
     complexity: str
     blocks_total: int
     """Cell entries; a large block counts twice."""
-
     height_1_1: int
     height_2_1: int
     n_dominoes: int
     n_physical_blocks: int
     n_forbidden_dominoes: int
     """Large blocks that the engine never accepts, because they cover a hidden cell."""
-
     completable: bool
     wall_cells_large_seen_as_small: int
     """Wall entries, over the three views, where half of a large block looks like a small block."""
-
     initial_oracle_moves: int
     """Candidates on the empty board, before sampling."""
-
     oracle_only_moves: int
     progress_empty: float
     distance_empty: float

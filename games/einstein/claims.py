@@ -15,10 +15,8 @@ class Belongs:
 
     block: Block
     """Such as ``block2``."""
-
     goal: Corner | None
     """The corner bin; None: said to be unknown."""
-
     words: str = ""
 
 
@@ -28,10 +26,8 @@ class Lies:
 
     block: Block
     """Such as ``block2``."""
-
     corner: Corner
     """Where it lies."""
-
     words: str = ""
 
 

@@ -39,16 +39,12 @@ class Dialog:
     modes: Modes
     reasoning: bool | None
     """Whether answers with reasoning were asked for; None if the prompts do not tell, or differ."""
-
     samples: tuple[Samples, ...]
     """Per step the answers."""
-
     shown: tuple[PromptLines, ...]
     """Per step what the user message showed."""
-
     logged: Mapping[str, Any]
     """The file as it is."""
-
     step_limit: int
     """Not in the file; the published scripts play 30."""
 
@@ -63,7 +59,6 @@ class Disagreement(NamedTuple):
 
     step: int | None
     """From 0; None where the whole game is meant."""
-
     field: str
     logged: object
     recomputed: object

@@ -125,18 +125,15 @@ class PlayerView:
     player: Player
     step: int
     """Steps made so far."""
-
     mode: ActionMode
     partner_mode: ActionMode
     num_objects: int
     items: tuple[Item, ...]
     """What it was given or received, groundings first."""
-
     positions: tuple[Bin, ...]
     reach: tuple[Bin, ...]
     history: tuple[HistoryEntry, ...]
     """Every step so far; no player is shown the partner's thoughts."""
-
     system: str
     user: str
     """The two messages for a language model."""
@@ -149,10 +146,8 @@ class GameState:
     table: Table
     expected: tuple[Action, ...]
     """What the player to move may sensibly do; empty after the end."""
-
     next_agent: Agent | None
     """Who acts next; None after the end."""
-
     stop_reason: StopReason | None
     success: bool
 

@@ -21,10 +21,8 @@ class Situation(NamedTuple):
     setting: Setting
     table: Table
     """Before the step."""
-
     action: Action | None
     outcome: Outcome
-
     stuck: frozenset[tuple[int, str]]
     """Object and destination of the moves without effect that this player made before."""
 
@@ -48,7 +46,6 @@ class Category(NamedTuple):
     key: str
     name: str
     """As the paper prints it."""
-
     group: Group
     relevant: ActionType | None
     """The actions that the second rate is taken over; None: over all steps only."""

@@ -51,13 +51,10 @@ class Plan(NamedTuple):
 
     steps: int
     """Its length: one per action, so an ask and its answer are two."""
-
     first_player: Player
     """Who begins. Not always player 0: see section 8."""
-
     actions: tuple[Action, ...]
     """The actions in order, the players alternating."""
-
     expansions: int
     """States the search looked behind: what it cost."""
 
@@ -67,11 +64,9 @@ class Node(NamedTuple):
 
     common: int
     """Objects in the common bin."""
-
     placed: int
     received: tuple[int, int]
     """Per player the items it knows."""
-
     player: int
 
 
@@ -86,10 +81,8 @@ class _Search:
     verbs: Verbs
     start_side: tuple[int, int]
     """Per player the objects that start in its bin."""
-
     goal_side: tuple[int, int]
     """Per player the objects whose goal it reaches."""
-
     known: dict[tuple[int, int], int]
     """What follows from items and placed objects, as far as computed."""
 
@@ -241,26 +234,20 @@ class GameMetrics:
     success: bool
     correct_objects: int
     """Objects in their goal bins at the end (``partial_success_rate`` in published files)."""
-
     optimal_steps: int
     """Length of a shortest solution in this action space (provide_seek for mixed pairs)."""
-
     optimal_first_player: int
     """1 or 2."""
-
     total_used_trials: int | None
     """Candidates thrown away; None without verifier, as the next four."""
-
     total_sum_err: int | None
     corrected_steps: int | None
     """Steps in which a later candidate replaced the first."""
-
     actions: Counter[ActionType]
     n_accepted: int
     n_state_changed: int
     labels: Counter[str]
     """Steps per category of the paper, ``no_error`` included."""
-
     ext_labels: Counter[str]
 
     @property

@@ -43,7 +43,6 @@ class HistoryEntry(NamedTuple):
     player: Player
     action: Action | None
     """None for an unreadable answer."""
-
     ok: bool
 
 
@@ -54,7 +53,6 @@ class PromptLines(NamedTuple):
     items: tuple[str, ...]
     bins: dict[str, tuple[str, ...]]
     """Per bin the objects in it."""
-
     history: tuple[str, ...]
 
 

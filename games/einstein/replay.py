@@ -25,14 +25,11 @@ class VerifierChoice(NamedTuple):
 
     executed: int
     """Place of the executed candidate, from 0."""
-
     used_trials: int
     """Candidates thrown away before one passed; all but one if none passed."""
-
     sum_err: int
     costs: tuple[int, ...]
     """Per candidate 0 if it passed, else 2 for an ask and 1 for anything else."""
-
     corrected: bool
     """A candidate passed, and it was not the first."""
 
@@ -133,7 +130,6 @@ class Samples(NamedTuple):
 
     texts: tuple[str, ...]
     """One answer without verifier, several with one."""
-
     costs: tuple[int, ...] | None = None
     """Each answer's cost by the log; None without verifier. It shows which one was executed."""
 
@@ -143,15 +139,12 @@ class Step(NamedTuple):
 
     number: int
     """From 0, as logs count."""
-
     before: Table
     answer: Answer
     """The executed answer."""
-
     outcome: Outcome
     labels: tuple[str, ...]
     """The paper's categories; empty for no error."""
-
     ext_labels: tuple[str, ...]
     choice: VerifierChoice | None
     """How the answer was chosen; None without verifier."""

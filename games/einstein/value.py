@@ -68,11 +68,9 @@ class _State(NamedTuple):
     placed: int
     seen: int
     """Objects that were ever put into their goal bins: both players know where they belong."""
-
     received: tuple[int, int]
     closed: int
     """Items that only one player holds and need not share any more, though an object of theirs is on its way again."""
-
     player: int
     asked: int
     """The object that the partner has just asked about, where only that lets the player share; else -1."""
@@ -265,10 +263,8 @@ class Distances(NamedTuple):
 
     hands: int
     """For players who know everything."""
-
     plan: int | None
     """By the published planner, which passes only where it can do nothing else; None: out of its reach."""
-
     know: int | None
     """For players who know what they received and can talk; None: no agent can share what a player has to know."""
 

@@ -84,28 +84,20 @@ class ExperimentGame(Protocol):
 
     Tasks: type[Settings]
     """The keys under `tasks`."""
-
     Condition: type[Settings]
     """The switches of a game, with their defaults."""
-
     SHORT: ShortForm
     """How it is played from the command line."""
-
     KINDS: Sequence[str]
     """Kinds of single games; one empty name where there is only one."""
-
     one_game: Callable[[int, Any], Settings]
     """The `Tasks` of a single game of a kind, drawn by a number: for people who play."""
-
     forms: Callable[[Observation], Sequence[Form]]
     """What a person can write when asked, as forms to fill in."""
-
     player_setup: Callable[[Any], PlayerSetup]
     """`Tasks` -> who can play which agent."""
-
     tasks: Callable[[Any, Path], Sequence[Task]]
     """`Tasks` and the folder of its files -> the tasks. Raises UsageError or BadInputError where there are none like that."""
-
     job: Callable[[Match], Job]
     """A game, ready to be played. Raises UsageError or BadInputError where its switches contradict each other."""
 

@@ -23,16 +23,12 @@ class TrajectoryScore:
 
     tes: float
     """Trajectory efficiency score, 0 to 1; the code calls it F1."""
-
     similarity: float
     """Share of the reference that was followed, 0 to 1."""
-
     precision: float
     """Share of the actions that follow the reference, 0 to 1; the code calls it redundancy, which it is not. 0 without actions."""
-
     d_max: int
     """Actions of the reference that were followed."""
-
     reference: int
     """Which reference, from 0: the first of the best."""
 
@@ -117,11 +113,9 @@ class TimestepOutput(NamedTuple):
 
     agent: int
     """Who wrote it."""
-
     analysis: str
     plan: str
     """With its label; empty if there was none."""
-
     say: str
 
 
@@ -133,31 +127,22 @@ class Event:
     opener: int
     logged: Trajectory
     """What the responder had recorded by then, as logged."""
-
     done: Trajectory
     """H: those of them that count, without blanks."""
-
     request: Trajectory
     """R: what the opener's plans request of the responder."""
-
     plan: Trajectory
     """R^: the responder's first plan."""
-
     initiating: float
     """c_1, the increment of TES that the request would bring: ITES of the initiation."""
-
     gap: float
     """c_2, TES with the request less TES with the response."""
-
     responding: float
     """c_3, the increment of TES that the response would bring: ITES of the response."""
-
     offered: str
     """The item that the opener had put on a counter last; empty if none."""
-
     asked: frozenset[str]
     """Items whose hand-over a right request brings on; empty if it is wrong."""
-
     answered: frozenset[str]
     """Items whose hand-over a right response brings on; empty if it is wrong."""
 
@@ -307,7 +292,6 @@ class Recorded:
 
     timestamp: int
     """Index of the executing step + 1, except of the last delivery, which has the index of its step (section 2.1)."""
-
     action: str
 
 
@@ -318,25 +302,18 @@ class GameRecord:
     task: Task
     finished: bool
     """The order was delivered, in time or not."""
-
     timestamps: Sequence[int]
     """One for each executed step."""
-
     recorded: tuple[Sequence[Recorded], Sequence[Recorded]]
     """Per agent."""
-
     messages: Sequence[tuple[Sequence[TimestepOutput], Sequence[TimestepOutput]]]
     """Per step and agent whose turn it was: its output and the conversation it opened."""
-
     calls: Sequence[tuple[bool, bool]]
     """Per step and agent: a conversation was opened."""
-
     errors: Mapping[str, Sequence[tuple[int, int]]]
     """``validator`` and ``format``: per step and agent how many errors of that kind."""
-
     score: float
     """Points at the end, as logged; cutting does not reset it."""
-
     horizon: int
     """Steps after which the engine stops."""
 
@@ -371,26 +348,19 @@ class Evaluation:
 
     scores: tuple[TrajectoryScore, TrajectoryScore]
     """Chef and Assistant against the published references."""
-
     action_counts: tuple[int, int]
     """Recorded actions that count."""
-
     fair_tes: tuple[float, float]
     """The same actions, defects of the recording repaired, against all references: 0 to 1."""
-
     events: Sequence[Event]
     """Conversations opened by the Chef on its own turn: those the published evaluation measures."""
-
     assistant_events: Sequence[Event]
     """Conversations opened by the Assistant on its own turn, which it leaves out."""
-
     required: int
     """Hand-overs of the order: the number of collaborations that the Chef has to initiate."""
-
     in_time: bool
     pc: float
     """Progress completeness, 0 to 1."""
-
     overall_f1_upstream: float
 
     @property

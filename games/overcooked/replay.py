@@ -98,20 +98,15 @@ class Outcome(NamedTuple):
 
     scene: Scene
     """The kitchen after it."""
-
     done: Sequence[WorldChange]
     filled: Mapping[Cell, int]
     """Counters on which something was put, and who did."""
-
     emptied: frozenset[Cell]
     """Counters from which something was taken."""
-
     spoiled: Sequence[str]
     """Utensils whose contents made nothing."""
-
     delivered: bool
     """The order was delivered in this step, rightly."""
-
     earned: int
     """Points."""
 
@@ -167,25 +162,19 @@ class ReplayedStep(NamedTuple):
     before: dict[str, Any]
     after: dict[str, Any]
     """Not to be changed: other steps that lead to the same state hold the same object."""
-
     before_json: str
     after_json: str
-
     done: Sequence[WorldChange]
     undoes: Sequence[bool]
     """Of each change: an agent takes back from a counter what it put there itself."""
-
     map_before: str
     """Picture of the kitchen before the step, as logs have it."""
-
     delivered: bool
     score: int
     """Points so far."""
-
     order: str
     notices: Sequence[str]
     """What the step tells both agents: contents that made nothing."""
-
     verified: Verified
     """Of each agent the actions, among those that were to be tried, that would have brought the order on."""
 

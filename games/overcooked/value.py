@@ -36,10 +36,8 @@ class Left(NamedTuple):
     unit: WorkUnit
     begun: int
     """How many of its actions are done."""
-
     needs: tuple[str, ...]
     """Names of the units left that must be done before."""
-
     actions: tuple[str, ...]
     """What of it is left; a pickup names each place from which it can be made: `pickup(egg,counter,ingredient_dispenser)`."""
 
@@ -129,7 +127,6 @@ class Aim(NamedTuple):
     at: Cell
     opens: int = 0
     """The step after which the action may begin: no agent sets out for what is not yet there."""
-
     ready: int = 0
     """The step after which it can be done."""
 
@@ -239,19 +236,14 @@ class Action(NamedTuple):
 
     aims: tuple[Aim, ...]
     """Where, if it can be done at once."""
-
     waits: tuple[str, ...] = ()
     """Units before whose end it cannot be done."""
-
     passed: str | None = None
     """The unit that puts on a counter what it picks up there."""
-
     utensil: str | None = None
     """From where it takes what is made there."""
-
     made: str | None = None
     """The unit that starts the utensil; None: that is done."""
-
     is_pickup: bool = False
 
     @property
@@ -267,22 +259,16 @@ class Task(NamedTuple):
     agent: int
     needs: tuple[str, ...]
     """Units of the same agent that it has to do before."""
-
     actions: tuple[Action, ...]
     """Those that are left."""
-
     idle: bool
     """The agent has nothing else that it could do meanwhile."""
-
     first: str
     """The action with which it goes on."""
-
     work: int
     """Steps that it takes from there."""
-
     walk: int | None
     """The shortest walk to it from any other unit of the agent; None: it is the only one."""
-
     tail: int
     """Steps from its end to the delivery."""
 
@@ -435,7 +421,6 @@ class _End(NamedTuple):
 
     places: Ends
     """Where its agent can be then."""
-
     first: int
     """The earliest step at whose end it is done."""
 

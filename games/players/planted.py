@@ -38,14 +38,11 @@ class PlantedGame(NamedTuple):
 
     place: int
     """From 0."""
-
     agent: str
     script: str
     """`fault`, or `fault@turn`."""
-
     rng: random.Random
     """For what else differs from game to game."""
-
     others: Mapping[str, str] = {}
     """Agent -> script of the other faulty players, where there are more."""
 
@@ -107,13 +104,10 @@ class PlantedGames:
 
     faults: Mapping[str, Sequence[str]]
     """Agent -> scripts."""
-
     faultless: Callable[[PlantedGame], str]
     """The script of the same agent without a fault."""
-
     one: Callable[[Path, PlantedGame, int], RunReport]
     """Plays a game: folder for the logs, the game, the seed of all."""
-
     latest: int = 8
     """The latest turn from which on a fault begins, unless games are shorter."""
 

@@ -25,7 +25,6 @@ class Onset(NamedTuple):
     script: str
     turn: int
     """From 1; before it the family's faultless script plays."""
-
     fixed: int | None = None
     """The one turn from then on in which the faultless script plays all the same; None: there is none."""
     instead: str | None = None

@@ -107,34 +107,24 @@ class Situation:
     turn: int
     rules: str
     """Long-term memory, its name and its partner's included."""
-
     state: str
     """Working memory: the state in words, own history included, without actions."""
-
     actions: Sequence[str]
     """As they are listed."""
-
     layout: str
     """How state, interpretation and actions are put together: `{state}`, `{tom}` and `{actions}`."""
-
     joint: str = "\n"
     """Between two actions."""
-
     partner_did: str | None = None
     """The partner's last action in words; None if it has not acted, or it is not shown."""
-
     interprets: bool = True
     """There is something to interpret."""
-
     ground: Callable[[str, Sequence[str]], str | None]
     """Reply and listed actions -> what the published harness takes; None where the reply has no marker."""
-
     otherwise: Callable[[Sequence[str]], str]
     """Listed actions -> what is done where a reply names none."""
-
     at_random: bool = False
     """What is done then is a draw; else it is the action that does nothing."""
-
     scene: Callable[[], Any] | None = None
     """What can be drawn of the state for this player."""
 
@@ -146,7 +136,6 @@ class ScriptView(NamedTuple):
     player: Player
     purpose: str
     """tom, generate or verify."""
-
     text: str
     """The situation in words, as the first message after the acknowledgement has it."""
 
@@ -156,15 +145,11 @@ class Decided(NamedTuple):
 
     action: str
     """As it is listed."""
-
     replies: Sequence[tuple[str, Reply]]
     """Stage (tom, generator, verifier) and reply, in order."""
-
     rejections: int
-
     read: Read | None
     """How the last reply became the action; None where nothing came back."""
-
     slips: Sequence[str] = ()
     """Replies that named no listed action exactly."""
 

@@ -173,7 +173,6 @@ class Pots(NamedTuple):
 
     wanting: list[str]
     """Onions."""
-
     cooked: list[str]
     soon: list[str]
     """Cooked, or half way there."""

@@ -47,13 +47,10 @@ class AskRequest:
 
     questions: Path
     """The published question file."""
-
     out: Path
     """Folder for the answers, ``<model>.jsonl``, and a copy of the question file, which ingest needs next to them."""
-
     respondent: str = ""
     """A player: script:NAME, human, or a model; empty: the model of the settings."""
-
     settings: ModelSettings = field(default_factory=lambda: ModelSettings(model="", temperature=PUBLISHED_TEMPERATURE))
     trials: int = 3
     take: int | None = None
@@ -81,10 +78,8 @@ class AskReport(NamedTuple):
     asked: int
     stored: int
     """Answers that were there already."""
-
     failed: int
     """Requests that came to nothing; the same command asks them again."""
-
     path: Path
     unasked: int = 0
     """Questions that wait for money: a start with a higher budget asks them."""

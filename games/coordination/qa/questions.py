@@ -46,7 +46,6 @@ class AnswerOption(NamedTuple):
 
     letter: str
     """As printed; six lists have a letter twice or skip one."""
-
     text: str
     """Without the dots after it."""
 
@@ -57,30 +56,22 @@ class QaQuestion:
 
     scenario: int
     """Row of the file, from 0."""
-
     type: QuestionType
     game: str
     """By content: Hanabi, Overcooked, CollabCapture or CollabEscape."""
-
     game_upstream: str
     """The column `Game`: Hanabi, Overcooked or CollabGames; five Overcooked scenarios stand under the last."""
-
     text: str
     """Whole question with state and options."""
-
     options: tuple[AnswerOption, ...]
     description: str
     """Rules and layout, for the respondent."""
-
     directive: str
     """The instruction, for the respondent."""
-
     key: str
     """As printed: letters separated by commas, in one case with a blank."""
-
     answer: str
     """The answer in words, as printed."""
-
     correct_options: frozenset[int]
     """Indices, from 0, of the options that are right by the corrected key."""
 
@@ -225,7 +216,6 @@ class ReadAnswer(NamedTuple):
     kind: AnswerKind
     option: int | None
     """Index of the named option, from 0; None where none is named."""
-
     letter: str | None
     """The letter of the answer: printed in the response, or printed before the named option; None where there is none."""
 
@@ -315,10 +305,8 @@ class Extraction(NamedTuple):
 
     letter: str
     """`2` where the published code fails on the response; it is never right."""
-
     way: Literal["marker_letter", "letter", "fuzzy", "failed"]
     """A letter on a marked line, a letter anywhere in an unmarked response, the most similar option, or none."""
-
     similarity: int | None
     """0 to 100 of the most similar option; None where nothing was compared."""
 

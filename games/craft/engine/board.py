@@ -198,7 +198,6 @@ class ViewedBlock:
 
     color: str
     """Colour name, ``none`` without a block."""
-
     size: int
     """Apparent size in cells: 2 only if the whole large block lies on this wall."""
 

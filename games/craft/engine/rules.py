@@ -46,16 +46,12 @@ class Move(Struct, frozen=True, cache_hash=True):
 
     action: str
     """``place`` or ``remove``; logs of other engines could hold anything."""
-
     block: str | None
     """Block code. None for a removal whose block was not (or could not be) looked up."""
-
     position: str
     """Cell, ``"(i,j)"``; any text in moves that were rejected or that made ghost cells."""
-
     layer: int
     """Layer from 0 (bottom)."""
-
     span_to: str | None = None
     """Second cell of a large block; any text of the builder is stored."""
 
@@ -282,13 +278,10 @@ class Outcome(Struct, frozen=True):
 
     board: Board
     """Board after the move. A refused move can leave an empty ghost cell behind, nothing else."""
-
     move: Move
     """The move as the engine logs it: coordinates tidied, block of a removal looked up."""
-
     named_cell: str
     """The position as the builder wrote it: the key under which the board was changed."""
-
     error: MoveError | None
     """None for an accepted move."""
 
@@ -373,10 +366,8 @@ class Flags:
 
     correct_structure_placement: bool
     """Placed: the target has this block there. Removed: it has not. Only ``position`` counts."""
-
     correct_side_placement: bool
     """The same, seen by a director; always False on cells that no director sees."""
-
     overall_structure_correctness: bool
     """Every block on the board equals the target's at its cell and layer; true for an empty board."""
 

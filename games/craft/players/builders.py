@@ -56,7 +56,6 @@ class BuilderDecision:
     line: str
     choice: IntendedMove | None
     """None for a question."""
-
     slips: tuple[str, ...] = ()
 
 
@@ -127,7 +126,6 @@ class Builder:
     policy: Policy
     slips: Mapping[str, float] = field(default_factory=dict)
     """Slip name -> chance a turn; the first that comes up and can happen is made."""
-
     asks: float = 0.0
     """Chance to ask back when no message is complete or two disagree about a place."""
 

@@ -283,10 +283,8 @@ class Persona:
 
     habits: Mapping[Habit, float]
     """Relative weights; what has no occasion is passed over, ``next_gap`` is used at the end."""
-
     aside: float = 0.1
     """Chance that the reasoning mentions a block that is right; the same again for a cell of another wall."""
-
     perspectives: Mapping[Perspective, float]
     """Relative weights of ways to mark whose view it is."""
 

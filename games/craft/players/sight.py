@@ -18,10 +18,8 @@ class Instruction:
     verb: Verb
     color: str | None
     """Colour letter."""
-
     size: str | None
     """Size letter. A director who sees half of a large block takes it for a small one."""
-
     cell: Cell | None
     layer: int | None
     span_to: Cell | None = None
@@ -89,7 +87,6 @@ class Sight:
     walls: dict[Director, View]
     heard: tuple[Heard, ...]
     """Messages so far, those of this turn included."""
-
     done: tuple[BuiltMove, ...]
 
     @property
@@ -185,28 +182,20 @@ class Plan:
     kind: Kind = "request"
     thought: Instruction | None = None
     """What the reasoning arrives at; None if nothing."""
-
     request: Instruction | None = None
     """What the message requests; None for filler and "all done"."""
-
     vague_place: bool = False
     """The message points at a place without naming one."""
-
     defects: tuple[str, ...] = ()
     """Names as in docs/dev/planted_labels.md."""
-
     endorses: Director | None = None
     """The message names this director as the one who asked for the same."""
-
     disputes: Director | None = None
     """The message acknowledges that this director wants something else there."""
-
     right_block: tuple[Cell, int, str] | None = None
     """A block in place (cell, layer, colour letter) that the reasoning mentions."""
-
     other_wall: Cell | None = None
     """A cell of another wall that the reasoning wanders to."""
-
     perspective: Perspective = "possessive"
     fault: OutputFault | None = None
     """How the raw answer breaks the output format."""

@@ -75,13 +75,10 @@ class TurnFacts:
     target: Board
     voices: tuple[Voice, ...]
     """One a director that spoke, in order of first speaking."""
-
     earlier: tuple[Voice, ...]
     """The same of all turns before."""
-
     done: tuple[BuiltMove, ...]
     """The moves of all turns before."""
-
     decision: BuilderDecision
 
     @property

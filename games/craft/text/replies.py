@@ -166,7 +166,6 @@ class DirectorAnswer:
 
     thinking: str
     """Private reasoning; ``NO_THINKING`` where there is none."""
-
     message: str
     """Public message; ``NO_MESSAGE`` where there is none, empty where its tags are empty."""
 

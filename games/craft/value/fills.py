@@ -59,15 +59,12 @@ class Cell(NamedTuple):
     goal: int
     mask: int
     """Bits of the wanted codes."""
-
     next_goal: int
     """What is wanted in the next cell; -1 if no domino can reach there."""
-
     next_mask: int
     next_links: int
     entries: int
     """Blocks of the target."""
-
     few: bool
     """Whether to try few blocks only."""
 
@@ -77,20 +74,15 @@ class _Base(NamedTuple):
 
     state: int
     """What the cell before hands on."""
-
     retained: int
     handed: int
     """What the next cell must know of it."""
-
     kinds: int
     """Bits of the codes that are retained or reach over from the cell before."""
-
     right: int
     """How many of those are right."""
-
     moves: int
     """Blocks taken away, a domino in its first cell."""
-
     ahead: int
     """Half moves that are thereby paid for the next cell."""
 
@@ -215,7 +207,6 @@ class Bounds(NamedTuple):
 
     gains: Floats
     """(9, 13): each cell on its own."""
-
     limits: Floats
     """(10, 2 x moves + 13): the cells from one on."""
 

@@ -174,10 +174,8 @@ class Wanted(NamedTuple):
     stacks: Ints
     masks: Ints
     """Bits of the codes in each cell."""
-
     kinds: int
     """Codes summed over the cells, equal ones in a cell once."""
-
     entries: int
     """Blocks, a domino twice; at least 1."""
 
@@ -197,7 +195,6 @@ class Numbered(NamedTuple):
     stacks: list[int]
     links: list[int]
     """Dominoes whose record names no second cell of the board are FIXED."""
-
     halves: list[int]
     """The links of those, 0 where there is none."""
 

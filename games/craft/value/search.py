@@ -64,16 +64,12 @@ class _Best(NamedTuple):
 
     ranks: Ints
     """(cells + 1, states, moves): how good the plan is, see `_rank`; below 0 where there is none."""
-
     plans: Ints
     """The same shape: sums over the cells before, as `games.craft.value.fills` packs them."""
-
     fewest: Ints
     """(cells + 1, states): least moves of a plan."""
-
     states: Ints
     """(cells + 1, states): what the cell before hands on, as `games.craft.value.fills` numbers it."""
-
     used: Ints
     """(cells + 1,): how many states there are."""
 
@@ -83,13 +79,10 @@ class _Fronts(NamedTuple):
 
     plans: Ints
     """(cells + 1, states, moves, width): sums over the cells before."""
-
     counts: npt.NDArray[np.int32]
     """(cells + 1, states, moves): how many plans there are."""
-
     states: Ints
     """As those of `_Best`."""
-
     used: Ints
     """As that of `_Best`."""
 
@@ -103,13 +96,10 @@ class _Scratch(NamedTuple):
     fills: Ints
     held: Ints
     """(plans, 2): moves and plan of each in a state."""
-
     reached: Floats
     """(plans,): three times the progress of each."""
-
     slots: Ints
     """State number -> its place in the fronts, -1 where it has none."""
-
     bounds: Bounds
 
 
@@ -433,15 +423,11 @@ class ReachWorth(NamedTuple):
     before: float
     after: float
     """With one turn less."""
-
     stay: float
     """What the board before would be worth with one turn less: the turn wasted."""
-
     before_most: float
     """As ``before`` if half dominoes could be taken away with one move; else they never can."""
-
     after_most: float
-
     half_domino: bool
     """A half domino is on one of the boards."""
 

@@ -71,10 +71,8 @@ class Answer(NamedTuple):
 
     reasoning: str | None
     """Content of the first ``<THINK>`` pair; None if there is none."""
-
     action_text: str
     """Content of the first ``<ACTION>`` pair, stripped; empty if there is none."""
-
     action: Action | None
     """None for an answer that the grammar does not read."""
 

@@ -181,10 +181,8 @@ class Verbs(NamedTuple):
 
     share: bool
     """Sharing on one's own account."""
-
     reply: bool
     """Sharing as the answer to an ask in the step before."""
-
     ask: bool
 
 
@@ -217,13 +215,11 @@ class Puzzle:
 
     game_id: str
     """``N_SSSS_GGGG_AAAA_DDD``, without suffix and folders."""
-
     num_objects: int
     starts: tuple[Bin, ...]
     goals: tuple[Bin, ...]
     anchors: tuple[int, ...]
     """Per object the earlier object it is related to; the first entry is unused."""
-
     holders: tuple[tuple[Player, ...], ...] = field(repr=False)
     """Per item who is given it at the start."""
 

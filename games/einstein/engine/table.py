@@ -39,26 +39,19 @@ class Rules:
 
     solved_at_limit_succeeds: bool
     """A game solved in the very last step is a success."""
-
     right_guesses_accepted: bool
     """A move of an unknown object that the table carries out is accepted, not shown as failed."""
-
     passes_accepted: bool
     """Passing is a regular action, not shown as failed."""
-
     replies_in_mixed_pairs: bool
     """A seek-only player may reply also when its partner plays another mode."""
-
     unreadable_is_infeasible: bool
     """The affordance verifier rejects answers that the grammar does not read."""
-
     useless_talk_rejected: bool
     """The communication verifier rejects asks about placed objects, items that have just become obsolete, and what the mode does not
     allow; it also works in mode none."""
-
     replies_are_reasonable: bool
     """The reasoning verifier counts replies of a seek-only player among the expected actions."""
-
     history_is_clear: bool
     """The history distinguishes an unreadable answer from a pass, and hides the content of a failed share from the partner."""
 
@@ -75,28 +68,20 @@ class Table:
 
     positions: tuple[Bin, ...]
     """Per object the bin it is in."""
-
     placed: int
     """Objects that were ever moved into their goal bin: both players saw where they belong."""
-
     held: tuple[tuple[int, ...], tuple[int, ...]]
     """Per player the items it was given or received, in order of arrival."""
-
     flags: tuple[int, int]
     """Per player the items it need not share any more, as of its last options."""
-
     shared: int
     """Items that were shared successfully."""
-
     step: int
     """Steps made."""
-
     player: Player
     """Who acts next."""
-
     previous: Action | None
     """The action of the step before; None at the start and after an unreadable answer."""
-
     previous_ok: bool
     """Whether the step before is shown to the players as successful; True at the start."""
 
@@ -174,16 +159,12 @@ class Options(NamedTuple):
 
     known: int
     """Objects whose goals the player can infer."""
-
     moves: tuple[Move, ...]
     """For each known object that is not where it belongs and can be reached: into its bin, or to the common bin."""
-
     shares: tuple[Item, ...]
     """Explicit items that are worth sharing: not shared before, not obsolete."""
-
     asks: tuple[int, ...]
     """Objects that the player does not know."""
-
     flags: int
     """The player's flags, obsolete items included."""
 
@@ -282,25 +263,18 @@ class Outcome(NamedTuple):
 
     options: Options
     """The options of the acting player before the step."""
-
     accepted: bool
     """The action was among the expected ones (or the rules accept it anyhow)."""
-
     state_changed: bool
     """Positions differ after the step. A lucky guess can be refused and change them all the same."""
-
     history_ok: bool
     """The step is shown to the players as successful."""
-
     terminated: bool
     """All objects are in their goal bins."""
-
     truncated: bool
     """The step limit is reached."""
-
     success: bool
     """Solved in time; at the limit itself it depends on the rules."""
-
     table: Table
     """The state after the step."""
 

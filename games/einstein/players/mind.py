@@ -134,17 +134,13 @@ class Intent(NamedTuple):
 
     habit: str
     """``sense``, or the name of the habit that made it."""
-
     action: Action | None
     """What is done; None for an answer that the grammar does not read."""
-
     reason: str
     """The kind of thought that goes with it: a symbol of ``wording.yaml``."""
-
     claims: tuple[StatedThought, ...] = ()
     written: str | None = None
     """The action as written, where that is not simply ``action.text``."""
-
     thought: str | None = None
     """The whole thought, where it is more than claims and reason put into words."""
 

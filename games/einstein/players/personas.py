@@ -255,7 +255,6 @@ class Persona:
 
     habits: Mapping[Habit, float]
     """Relative weights."""
-
     rate: float
     """Chance per step of following a habit, 0 to 1."""
 

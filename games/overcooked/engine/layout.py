@@ -34,10 +34,8 @@ class Utensil:
     name: str
     operation: str
     """The verb that starts it."""
-
     makes: Mapping[str, tuple[str, ...]]
     """Product -> the items it is made of."""
-
     symbol: str
     """Its letter in the grid."""
 
@@ -55,32 +53,24 @@ class Layout:
     floor: frozenset[Cell]
     starts: tuple[Cell, Cell]
     """Of Chef and Assistant."""
-
     fixtures: Mapping[Cell, str]
     """Where utensils, dispensers and the delivery place stand."""
-
     counters: frozenset[Cell]
     utensils: Mapping[str, Utensil]
     ingredients: tuple[str, ...]
     needs_dish: Mapping[str, bool]
     """Order -> it is delivered on a dish."""
-
     utensil_capacity: int
     cook_time: int
     """Steps from start to ready, the starting one included."""
-
     reward: int
     wait_limit: int
-
     name: str | None = None
     """Of a kitchen of one's own; None: the published one."""
-
     source: Mapping[str, Any] | None = None
     """What a kitchen of one's own is made of, as logs hold it (`games.overcooked.engine.own_kitchen`); None: the published one."""
-
     time_limits: Mapping[str, int] = field(default_factory=dict)
     """Order -> steps in which it must be delivered, where that is not 1.5 times the time of a reference."""
-
     levels: Mapping[str, int] = field(default_factory=dict)
     """Order -> level, of orders of one's own that have one."""
 

@@ -33,19 +33,14 @@ class WorkUnit(NamedTuple):
     agent: int
     actions: tuple[str, ...]
     """Without blanks; all but the last leave the agent's hand full, except single actions."""
-
     after: tuple[str, ...]
     """Names of the units that must be done before."""
-
     occupies: str | None = None
     """A utensil that is this unit's product's from here on; nothing else may be put in before it is freed."""
-
     frees: str | None = None
     """The utensil that is empty again afterwards."""
-
     product: str | None = None
     """What the occupied utensil is to make."""
-
     counters: int = 0
     """Shared counters that it fills (1) or empties (-1)."""
 
@@ -140,10 +135,8 @@ class OwnSequences:
 
     done: tuple[int, ...]
     """Of each state how many actions of the agent lead there."""
-
     following: tuple[Mapping[str, int], ...]
     """Of each state the actions that may come next, and the states to which they lead."""
-
     leads: Mapping[str, Sequence[tuple[int, int]]]
     """Of each action the bits of the states before and after it."""
 
@@ -305,7 +298,6 @@ class SearchedReferences:
 
     edges: tuple[tuple[Edge, ...], ...]
     """From each state; state 0 is the beginning, the last one the delivery."""
-
     lengths: tuple[int, int]
     """Actions of Chef and Assistant in any of them."""
 
@@ -371,7 +363,6 @@ class _State(NamedTuple):
 
     done: int
     """Units finished by either, as bits."""
-
     busy: tuple[tuple[int, int] | None, tuple[int, int] | None]
     """Per agent the unit under way and how many of its actions are done."""
 
@@ -384,10 +375,8 @@ class _Unit(NamedTuple):
     actions: tuple[str, ...]
     after: int
     """What must be done before."""
-
     utensil: str | None
     """What must be empty, or in use for the same product, when it begins; None also where what is taken out is put in again."""
-
     product: str | None
 
 
@@ -397,7 +386,6 @@ class _Use(NamedTuple):
     begins: int
     ends: int
     """Units any of which takes out what is made there of what this one puts in."""
-
     product: str | None
 
 

@@ -67,17 +67,14 @@ class Task:
     order: str
     level: int | None
     """From 1 to 6; of a user's order what its kitchen states, or None."""
-
     time_optimal: int
     """The published constant T, in steps: the time of the first published trajectory, not the shortest possible one.
 
     In a kitchen of one's own the time of the first reference that can be carried out."""
-
     time_shortest: int
     """Index of the last step, from 0, when both follow the fastest reference and act as soon as they may.
 
     In a kitchen of one's own the fastest of those made by the rule of the published ones."""
-
     layout: Layout = field(default_factory=kitchen)
 
     @property

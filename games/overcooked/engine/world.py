@@ -18,7 +18,6 @@ class Move(NamedTuple):
 
     direction: str | None = None
     """Walk or turn: one of ``STEPS``; None otherwise."""
-
     interact: bool = False
     item: str | None = None
     """What is wanted of the ingredient dispenser."""
@@ -48,7 +47,6 @@ class Pot:
     contents: tuple[str, ...] = ()
     product: str | None = None
     """What is made or ready; None before the operation starts."""
-
     timer: int = 0
     """Steps since the start, the starting one included; 0 before it."""
 
@@ -63,17 +61,13 @@ class World:
     bodies: tuple[Body, Body]
     utensils: dict[str, Pot] = field(default_factory=dict)
     """Utensils with something in them, in the order in which they were first filled."""
-
     counters: dict[Cell, str] = field(default_factory=dict)
     """Counters with something on them."""
-
     timestep: int = 0
     """Steps executed."""
-
     score: int = 0
     delivered: bool = False
     """The order has been delivered rightly."""
-
     spoiled: list[str] = field(default_factory=list)
     """Utensils whose contents made nothing in the last step."""
 

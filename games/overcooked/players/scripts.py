@@ -53,19 +53,14 @@ class Script:
     chunks: tuple[Chunk, ...]
     asked: list[Chunk] = field(default_factory=list)
     """Requests in order, wrong ones included; the last one is what the Assistant is working on."""
-
     intended: Chunk | None = None
     """The hand-over that the last request was about; None if the request was wrong."""
-
     open_work: list[str] = field(default_factory=list)
     """Actions that the Assistant has accepted and not yet put into a plan."""
-
     places_due: int = 0
     """How often the Assistant will have put something down, of all the game, when it has done what it has accepted."""
-
     served: set[int] = field(default_factory=set)
     """Which chunks have been asked for rightly, by their place."""
-
     chef_done: int = 0
     """The Chef's reference actions that are behind it."""
 
@@ -164,7 +159,6 @@ class PlantedAnswer:
     agent: int
     question: str
     """``IC1`` for a request, ``RC1`` for an answer (rubrics overcooked_initiating, overcooked_responding), ``fault`` where one shows."""
-
     answer: str
 
     @property
@@ -180,13 +174,10 @@ class Policy:
     summary: str
     request: str | None = None
     """Fault of the Chef's second request (of its only one, where the order takes one)."""
-
     reply: str | None = None
     """Fault of the Assistant's first answer."""
-
     pauses: int = 0
     """Needless waits before the Chef's actions."""
-
     silent: bool = False
     breaks_format: bool = False
 
@@ -223,18 +214,14 @@ class ScriptedPlayer:
     planted: list[PlantedAnswer]
     policy: Policy = field(default_factory=lambda: POLICIES[FAULTLESS])
     """How it plays now."""
-
     queries: int = 0
     requests: int = 0
     faulty: bool = False
     """The fault has been committed."""
-
     paused: bool = False
     """The last answer was a needless wait."""
-
     idle: int = 0
     """Own turns in a row without anything to do."""
-
     spoilt: tuple[list[str], str, str] | None = None
     """What a broken output should have been: plan, say, thought."""
 

@@ -32,17 +32,13 @@ class AgentRules(Settings):
 
     corrections: int = Field(default=1, ge=0)
     """How often a refused action is corrected before the agent waits instead; above 1 also how often an unreadable output is."""
-
     rounds: int | None = Field(default=None, ge=0)
     """Answers of the partner after which a conversation is over; None: no maximum; 0: no one is heard."""
-
     memory: Memory = "last"
     reflection: bool = False
     """After a corrected refusal the agent writes a lesson; the last three are shown."""
-
     ends_on_tag: bool = False
     """A conversation ends with ``[END]`` alone; as published the letters "end" inside any word do."""
-
     keeps_new_say: bool = False
     """The message of a corrected output counts; as published that of the unreadable one does."""
 
@@ -67,13 +63,10 @@ class Query:
     kind: QueryKind
     world: World
     """The true state; players that only read `text` do not see it."""
-
     text: str
     """The state text, with conversation and error where there are any."""
-
     messages: Sequence[tuple[int, str]]
     """The conversation so far: speaker and say."""
-
     error: str | None
     """The refusal, or the output that could not be read."""
 
@@ -115,7 +108,6 @@ class Remembered(NamedTuple):
 
     recorded: Sequence[dict[str, object]]
     """Its recorded actions, ``timestamp`` and ``action``."""
-
     memory: Memory = "last"
     lessons: Sequence[Lesson] = ()
 

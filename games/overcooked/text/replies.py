@@ -28,7 +28,6 @@ class Asked:
 
     action: Action
     """Without blanks, such as ``pickup(egg,ingredient_dispenser)``."""
-
     words: str = ""
 
 
@@ -38,7 +37,6 @@ class Planned:
 
     action: Action
     """Without blanks."""
-
     words: str = ""
 
 
@@ -69,10 +67,8 @@ class Fields(NamedTuple):
 
     analysis: str
     """Empty if it is missing."""
-
     plan: str
     """With its label, as logs store it; empty if it is missing or malformed."""
-
     say: str
     """``NOTHING`` if it is missing or states so."""
 
@@ -235,7 +231,6 @@ class Clause(NamedTuple):
     text: str
     is_read: bool
     """Every word of it was understood, and what it asks for is one action."""
-
     actions: tuple[str, ...] = ()
     """What it asks the partner for, as trajectories have it."""
 
