@@ -170,17 +170,18 @@ def _game_command(known: Family) -> click.Command:
 
 
 def _help(known: Family, game: ExperimentGame) -> str:
-    seats = game.player_setup(game.one_game(0, game.KINDS[0]))
+    short = game.SHORT
+    seats = game.player_setup(short.one(0, short.offered[0]))
     roles: dict[str, list[str]] = {}
     for agent, role in seats.roles.items():
         roles.setdefault(role, []).append(agent)
     names = "; ".join(f"{', '.join(agents)} ({role}s)" if len(agents) > 1 else agents[0] for role, agents in roles.items())
-    of_kind = {kind: _scripts_in_words(game.player_setup(game.one_game(0, kind))) for kind in game.KINDS}
+    of_kind = {kind: _scripts_in_words(game.player_setup(short.one(0, kind))) for kind in short.offered}
     scripts = ". ".join(f"Scripts of {kind}: {words}" if kind else f"Scripts: {words}" for kind, words in of_kind.items())
     remember = (
         " Scripts among themselves remember, `script@8` plays so from turn 8 on, and the log has planted labels." if seats.casts else ""
     )
-    examples = "\n".join(f"  cotrace play {text}" for text in game.SHORT.examples)
+    examples = "\n".join(f"  cotrace play {text}" for text in short.examples)
     return (
         f"Play {known.title}. A complete log is not played again, and a reply that arrived is not paid again.\n\n"
         f"Agents: {names}. {scripts}.{remember} Without --player scripts play. "

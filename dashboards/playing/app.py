@@ -98,7 +98,7 @@ def _add_opening(app: Flask, tables: Tables) -> None:
 
     @app.get("/games")
     def offered() -> Response:
-        return jsonify([_offer(name, kind, tables) for name, game in games().items() for kind in game.KINDS])
+        return jsonify([_offer(name, kind, tables) for name, game in games().items() for kind in game.SHORT.offered])
 
     @app.post("/open")
     def begin() -> tuple[Response, HTTPStatus]:
@@ -146,7 +146,7 @@ def _refused(why: str) -> tuple[Response, HTTPStatus]:
 
 def _offer(name: str, kind: str, tables: Tables) -> dict[str, object]:
     game = games()[name]
-    known = game.player_setup(game.one_game(1, kind))
+    known = game.player_setup(game.SHORT.one(1, kind))
     seats = {
         agent: [PERSON, *(f"{SCRIPT}{script}" for script in known.scripts.get(role, ())), *tables.partners]
         for agent, role in known.roles.items()

@@ -194,10 +194,11 @@ class Tables:
             UsageError: there is no such game, seat or player, there are too many games, or models would play without a person.
         """
         game = game_of(game_name)
-        kind = game.KINDS[0] if kind is None else kind
-        if kind not in game.KINDS:
-            raise UsageError(f"{game_name} has no game {kind!r}{near(kind, game.KINDS)}")
-        asked = game.one_game(number, kind)
+        offered = game.SHORT.offered
+        kind = offered[0] if kind is None else kind
+        if kind not in offered:
+            raise UsageError(f"{game_name} has no game {kind!r}{near(kind, offered)}")
+        asked = game.SHORT.one(number, kind)
         known = game.player_setup(asked)
         taken = known.taken([f"{seat}={player}" for seat, player in players.items()], source="")
         for player in taken.values():

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field
 
@@ -55,16 +54,13 @@ class Tasks(Settings):
     solo: bool = Field(default=False, description="The control experiment: one agent, A, with the clues of both, and one attempt.")
 
 
-def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
-    return given | {"generate": SHORT.games if games is None else games, "first": seed}, (seed,)
-
-
 SHORT: Final = ShortForm(
     games=30,
     counted="puzzles of each size, by the seeds from --seed on",
     seeds=(0,),
     team=lambda asked: ("A=script:solver",) if asked and asked.solo else (f"all=script:{FAULTLESS}",),
-    drawn=_drawn,
+    drawn=lambda games, seed, given: (given | {"generate": games or SHORT.games, "first": seed}, (seed,)),
+    one=lambda number, _: Tasks(generate=1, first=number),
     examples=(
         "asympuzl --player all=script:sharing --player all=script:ignoring --size 3 --size 5 --games 10 --out logs/",
         "asympuzl --player A=openai/gpt-4o --player B=script:sharing --feedback own --games 5 --temperature 0 --out logs/",
@@ -73,14 +69,6 @@ SHORT: Final = ShortForm(
     renamed={"--seeds": "--games", "--mode": "--feedback"},
     scripts={"--persona": ("A", "all"), "--partner": ("B", "B")},
 )
-
-KINDS: Final = ("",)
-"""Kinds of single games."""
-
-
-def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game that people play."""
-    return Tasks(generate=1, first=number)
 
 
 def player_setup(asked: Tasks) -> PlayerSetup:
@@ -98,7 +86,4 @@ def job(match: Match) -> Job:
     settings: Condition = match.condition
     tokenizer(settings.tokenizer)("")  # one without its tables fails here, before anything is played
     game = GameSetup(settings=settings, taken=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_ROLES))
-    header = header_of(game)
-    if match.run is not None:
-        header = replace(header, details={**header.details, "repetition": match.seed})
-    return job_of(match, header, partial(scripted_course if match.cast else course_of, game))
+    return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game), repetition=match.seed)

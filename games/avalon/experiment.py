@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field
 
@@ -45,29 +44,18 @@ class Tasks(Settings):
     size: int = Field(default=5, ge=5, le=10, description="Players at the table.")
 
 
-def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
-    return given | {"generate": SHORT.games if games is None else games, "first": seed}, (seed,)
-
-
 SHORT: Final = ShortForm(
     games=10,
     counted="deals, by the seeds from --seed on",
     seeds=(0,),
     team=lambda _: (f"all=script:{FAULTLESS}",),
-    drawn=_drawn,
+    drawn=lambda games, seed, given: (given | {"generate": games or SHORT.games, "first": seed}, (seed,)),
+    one=lambda number, _: Tasks(generate=1, first=number),
     examples=(
         "avalon --player all=script:careful --size 5 --games 10 --out logs/",
         "avalon --player all=openai/gpt-4o --size 7 --games 3 --max-cost 1 --out logs/",
     ),
 )
-
-KINDS: Final = ("",)
-"""Kinds of single games."""
-
-
-def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game that people play."""
-    return Tasks(generate=1, first=number)
 
 
 def player_setup(asked: Tasks) -> PlayerSetup:
@@ -87,11 +75,6 @@ def job(match: Match) -> Job:
     """A game of the deal; an experiment's seed distinguishes repetitions."""
     size, seed = match.task.content
     settings: Condition = match.condition
-    header = played_header(Game.drawn(size=size, seed=seed, settings=settings), seed=seed, taken=match.players)
-    if match.run is not None:
-        header = replace(header, details={**header.details, "repetition": match.seed})
-    return job_of(match, header, partial(_begin, size, seed, settings))
-
-
-def _begin(size: int, seed: int, settings: Condition) -> Any:
-    return course_of(Game.drawn(size=size, seed=seed, settings=settings))
+    dealt = partial(Game.drawn, size=size, seed=seed, settings=settings)
+    header = played_header(dealt(), seed=seed, taken=match.players)
+    return job_of(match, header, lambda: course_of(dealt()), repetition=match.seed)

@@ -11,19 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from games.avalon.rules import (
-    EVIL,
-    MISSIONS_TO_WIN,
-    MOST_PROPOSALS,
-    Beliefs,
-    Knowledge,
-    Quest,
-    Verdict,
-    assassin_role,
-    mask,
-    positions_of,
-    side,
-)
+from games.avalon import rules
 from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, End, Turn, UtteranceEntry
 
@@ -66,7 +54,7 @@ class Table:
         leader: who proposes first; None: not known before the first proposal.
     """
 
-    def __init__(self, names: Sequence[str], beliefs: Beliefs, sizes: Sequence[int], leader: str | None = None) -> None:
+    def __init__(self, names: Sequence[str], beliefs: rules.Beliefs, sizes: Sequence[int], leader: str | None = None) -> None:
         self.names: Final = tuple(names)
         self.beliefs: Final = beliefs
         self.sizes: Final = tuple(sizes)
@@ -75,7 +63,7 @@ class Table:
         self.attempt = 0
         self.rejected = 0
         self.missions: list[dict[str, Any]] = []
-        self.quests: list[Quest] | None = []
+        self.quests: list[rules.Quest] | None = []
         """The finished quests; None from one on whose fails are not known."""
         self.on_table: dict[str, Any] | None = None
         self.guess: dict[str, Any] | None = None
@@ -99,7 +87,7 @@ class Table:
     @property
     def forced(self) -> bool:
         """Whether the next proposal goes through without a vote."""
-        return self.attempt == MOST_PROPOSALS - 1
+        return self.attempt == rules.MOST_PROPOSALS - 1
 
     @property
     def winner(self) -> str | None:
@@ -114,7 +102,7 @@ class Table:
     @property
     def assassin(self) -> str | None:
         """Who names Merlin by the rules; None where roles are not known."""
-        wanted = assassin_role(len(self.names))
+        wanted = rules.assassin_role(len(self.names))
         return next((name for name in self.names if self.role(name) == ("assassin" if "assassin" in self.beliefs.roles else wanted)), None)
 
     def role(self, name: str) -> str | None:
@@ -123,7 +111,7 @@ class Table:
 
     def evil(self) -> list[str]:
         """The evil players, as far as roles are known."""
-        return [name for name in self.names if self.role(name) in EVIL]
+        return [name for name in self.names if self.role(name) in rules.EVIL]
 
     def team(self, names: Sequence[str]) -> int:
         """A team as a bit mask.
@@ -134,7 +122,7 @@ class Table:
         strangers = [name for name in names if name not in self._places]
         if strangers:
             raise BadInputError(f"{strangers[0]!r} is not a player of this game: the players are {', '.join(self.names)}")
-        return mask({self._places[name] for name in names})
+        return rules.mask({self._places[name] for name in names})
 
     def state(self) -> dict[str, Any]:
         """The game as logs hold it, with what everybody can prove."""
@@ -157,11 +145,11 @@ class Table:
         known = None if self.quests is None else self.beliefs.knowledge(position, self.quests)
         return None if known is None else self._written(known)
 
-    def _written(self, known: Knowledge) -> dict[str, Any]:
+    def _written(self, known: rules.Knowledge) -> dict[str, Any]:
         return known._asdict() | {"good": self._names(known.good), "evil": self._names(known.evil)}
 
     def _names(self, positions: int) -> list[str]:
-        return [self.names[position] for position in positions_of(positions)]
+        return [self.names[position] for position in rules.positions_of(positions)]
 
     # -- stages ---------------------------------------------------------------------------------------------------------------------------
 
@@ -232,12 +220,12 @@ class Table:
         return self._turn(before, spoken, actions, metrics)
 
     def _evil_on(self, team: Sequence[str]) -> int | None:
-        sides = [side(self.role(name)) for name in team]
+        sides = [rules.side(self.role(name)) for name in team]
         return None if None in sides else sides.count("evil")
 
     def _sole_reject(self, placed: Mapping[str, Any]) -> bool | None:
         """Whether Merlin alone of the good rejects a team with evil in Merlin's sight, proven bad for no other good player."""
-        good = [name for name in self.names if side(self.role(name)) == "good"]
+        good = [name for name in self.names if rules.side(self.role(name)) == "good"]
         merlin = next((name for name in good if self.role(name) == "merlin"), None)
         votes, verdicts = placed["votes"], placed["verdicts"]
         if placed["auto"]:
@@ -251,7 +239,7 @@ class Table:
     def _verdict(self, position: int | None, team: int) -> dict[str, Any] | None:
         if self.quests is None:
             return None
-        found: Verdict | None = self.beliefs.verdict(position, self.quests, team, self.mission)
+        found: rules.Verdict | None = self.beliefs.verdict(position, self.quests, team, self.mission)
         return None if found is None else found._asdict() | {"bad": found.bad, "clean": found.clean}
 
     def quest(
@@ -274,7 +262,7 @@ class Table:
         due = None if count is None else "fail" if count else "success"
         if None not in (due, logged) and due != logged:
             self._differs("mission_result", logged, due)
-        for name in (name for name, card in cards.items() if card == "fail" and side(self.role(name)) == "good"):
+        for name in (name for name, card in cards.items() if card == "fail" and rules.side(self.role(name)) == "good"):
             self._differs(f"quest_actions.{name}", "fail", "success")
         self.missions.append({
             "mission": self.mission,
@@ -290,7 +278,7 @@ class Table:
         if count is None or self.quests is None:
             self.quests = None
         else:
-            self.quests.append(Quest(masked, count, self.team([n for n, card in cards.items() if card == "fail"]) if whole else None))
+            self.quests.append(rules.Quest(masked, count, self.team([n for n, card in cards.items() if card == "fail"]) if whole else None))
         self.attempt = self.rejected = 0
         self.on_table = None
         self._knowledge = self._everybodys()
@@ -299,9 +287,9 @@ class Table:
 
     def _after_quest(self) -> None:
         failed = sum(mission["result"] == "fail" for mission in self.missions)
-        if self.successes == MISSIONS_TO_WIN:
+        if self.successes == rules.MISSIONS_TO_WIN:
             self.stage = "assassination"
-        elif failed == MISSIONS_TO_WIN:
+        elif failed == rules.MISSIONS_TO_WIN:
             self.stage, self.won_by = "reflection", "missions"
         else:
             self.stage = "discussion" if len(self.missions) < LIMIT and self.missions[-1]["result"] else None
@@ -385,7 +373,7 @@ class Table:
             actions=actions,
             state_after=self.state(),
             goal_reached=self.winner == "good",
-            progress=min(1.0, self.successes / MISSIONS_TO_WIN),
+            progress=min(1.0, self.successes / rules.MISSIONS_TO_WIN),
             metrics=metrics or {},
         )
 

@@ -8,7 +8,7 @@ play.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -82,9 +82,3 @@ def chances(table: Table, before: Mapping[str, Any], after: Mapping[str, Any]) -
     if before["stage"] == "assassination" and after["guess"]["right"] is not None:
         return Chance(at(successes, fails, None), float(not after["guess"]["right"]))
     return None
-
-
-def wrong_votes(placed: Mapping[str, Any], sides: Mapping[str, str | None]) -> Sequence[str]:
-    """Good players whose vote was for a team with evil, or against one without."""
-    wrong = "approve" if placed["team_evil"] else "reject"
-    return [name for name, vote in placed["votes"].items() if vote == wrong and sides[name] == "good"]

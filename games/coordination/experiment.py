@@ -88,12 +88,14 @@ SHORT: Final = ShortForm(
     seeds=(1, 2, 3),
     team=lambda asked: (f"all=script:{BEFORE_ONSET[asked.game]}",),
     drawn=lambda games, seed, given: (given, range(seed, seed + (games or 1))),
+    one=lambda _, kind: Tasks(game=kind),
     examples=(
         "coordination collab_capture --player all=script:ideal --seed 1 --out logs/",
         "coordination hanabi --player alice=openai/gpt-4o --player bob=script:cautious --no-verification --out logs/",
         "coordination hanabi --planted 100 --out logs/planted",
     ),
     kinds=GAMES,
+    offered=("collab_escape", "collab_capture", "hanabi", "overcooked"),
     renamed={
         "--variant": "--task",
         "--layout": "--task",
@@ -107,14 +109,6 @@ SHORT: Final = ShortForm(
     },
     scripts={"--policy": ("alice", "all"), "--partner": ("bob", "bob")},
 )
-
-KINDS: Final[Sequence[CoordinationGame]] = ("collab_escape", "collab_capture", "hanabi", "overcooked")
-"""Kinds of single games."""
-
-
-def one_game(_: int, kind: CoordinationGame = KINDS[0]) -> Tasks:
-    """The task of a single game that people play."""
-    return Tasks(game=kind)
 
 
 def player_setup(asked: Tasks) -> PlayerSetup:

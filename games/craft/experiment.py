@@ -90,6 +90,7 @@ SHORT: Final = ShortForm(
     seeds=(3,),
     team=lambda _: ("directors=script:clear", "builder=script:oracle_follower"),
     drawn=_drawn,
+    one=lambda number, _: Tasks(generate=1, seed=number, reachable=True),
     examples=(
         "craft --player directors=script:clear --player builder=script:literal --games 5 --out logs/",
         "craft --player directors=openai/gpt-4o --player builder=openai/gpt-4o-mini --games 2 --max-cost 1 --out logs/",
@@ -98,14 +99,6 @@ SHORT: Final = ShortForm(
     renamed={"--structures": "--games|--file", "--history": "--history-limit"},
     scripts={"--persona": ("directors", "directors"), "--builder": ("builder", "builder")},
 )
-
-KINDS: Final = ("",)
-"""Kinds of single games."""
-
-
-def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game that people play."""
-    return Tasks(generate=1, seed=number, reachable=True)
 
 
 def player_setup(_: Tasks) -> PlayerSetup:

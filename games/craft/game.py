@@ -29,29 +29,7 @@ from games.craft.engine.board import DIRECTORS, Board, Director, View, ViewKind,
 from games.craft.engine.rules import DEFAULT_SAMPLE, Flags, Move, MoveError, Outcome, candidates, execute, placement_flags, sample
 from games.craft.measures import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.targets import StartBoard, Structure, start_board
-from games.craft.text.prompts import (
-    UNREADABLE,
-    BuilderObservation,
-    DirectorObservation,
-    builder_line,
-    director_line,
-    discussion,
-    result_line,
-    trimmed,
-)
-from games.craft.text.replies import (
-    NO_MESSAGE,
-    Answer,
-    Clarification,
-    DirectorAnswer,
-    Unreadable,
-    is_complaint,
-    no_reply_came,
-    parse_answer,
-    parse_director,
-    read_answer,
-    read_director,
-)
+from games.craft.text import prompts, replies
 from games.settings import MOST, Settings
 from schemas.common.errors import UsageError
 
@@ -67,7 +45,7 @@ AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
 StopReason = Literal["target_achieved", "max_turns_reached"]
 
 
-def kept(answers: Sequence[tuple[Director, DirectorAnswer]]) -> list[int]:
+def kept(answers: Sequence[tuple[Director, replies.DirectorAnswer]]) -> list[int]:
     """Give the places of each director's last answer of a turn: what the released code lets the builder read."""
     last = {director: number for number, (director, _) in enumerate(answers)}
     return sorted(last.values())
@@ -110,7 +88,7 @@ class TurnRecord:
     """A finished turn."""
 
     turn: int
-    answers: tuple[tuple[Director, DirectorAnswer], ...]
+    answers: tuple[tuple[Director, replies.DirectorAnswer], ...]
     """Every director call in order; a director can occur repeatedly."""
     board_before: Board
     candidates: tuple[Move, ...]
@@ -162,7 +140,7 @@ class _Turn:
     speakers: tuple[Director, ...]
     candidates: tuple[Move, ...]
     listed: tuple[Move, ...]
-    answers: list[tuple[Director, DirectorAnswer]] = field(default_factory=list)
+    answers: list[tuple[Director, replies.DirectorAnswer]] = field(default_factory=list)
     views: dict[Director, View] = field(default_factory=dict)
     """Of the board, which stays as it is until the builder acts; empty until they are asked for."""
 
@@ -239,13 +217,13 @@ class Game:
             stop_reason=self.stop_reason,
         )
 
-    def observe(self, agent: Agent) -> DirectorObservation | BuilderObservation:
+    def observe(self, agent: Agent) -> prompts.DirectorObservation | prompts.BuilderObservation:
         """Give what an agent may see now."""
         if agent == "builder":
             return self.observe_builder()
         return self.observe_director(agent)
 
-    def observe_director(self, director: Director, own: Sequence[str] | None = None) -> DirectorObservation:
+    def observe_director(self, director: Director, own: Sequence[str] | None = None) -> prompts.DirectorObservation:
         """Give what a director may see now.
 
         Args:
@@ -253,9 +231,9 @@ class Game:
             own: its replies of this turn that the game does not have yet; None: the game has them all.
         """
         answers = [answer for name, answer in self._turn.answers if name == director] if own is None else map(self.read, own)
-        heard = [director_line(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
+        heard = [prompts.director_line(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
         self._turn.views = self._turn.views or all_views(self._board)
-        return DirectorObservation(
+        return prompts.DirectorObservation(
             director=director,
             turn=self._turn.number,
             target_view=director_view(self.structure.target, director, self.target_views),
@@ -269,19 +247,19 @@ class Game:
         """Whether the last reply of a director in an earlier turn had no message."""
         spoken = (answer for turn in reversed(self.turns) for name, answer in reversed(turn.answers) if name == director)
         last = next(spoken, None)
-        return last is not None and last.message in ("", NO_MESSAGE)
+        return last is not None and last.message in ("", replies.NO_MESSAGE)
 
-    def observe_builder(self) -> BuilderObservation:
+    def observe_builder(self) -> prompts.BuilderObservation:
         """Give what the builder may see now."""
         turn = self._turn
         answers = turn.answers if self.settings.rules == "sane" else [turn.answers[number] for number in kept(turn.answers)]
         unread = self.turns[-1].unreadable if self.turns and self.settings.rules == "sane" else None
-        unread = None if unread is None or no_reply_came(unread) else unread
-        return BuilderObservation(turn.number, self._board, discussion(answers), turn.listed, unread=unread)
+        unread = None if unread is None or replies.no_reply_came(unread) else unread
+        return prompts.BuilderObservation(turn.number, self._board, prompts.discussion(answers), turn.listed, unread=unread)
 
-    def read(self, text: str) -> DirectorAnswer:
+    def read(self, text: str) -> replies.DirectorAnswer:
         """Read a director's reply by the rules of this game."""
-        return parse_director(text) if self.settings.rules == "published" else read_director(text)
+        return replies.parse_director(text) if self.settings.rules == "published" else replies.read_director(text)
 
     def act(self, agent: Agent, text: str, *, failed: bool = False) -> TurnRecord | None:
         """Let an agent say its text; the builder's text ends the turn and gives its record.
@@ -301,13 +279,15 @@ class Game:
         if agent != "builder":
             self._turn.answers.append((agent, self.read(text)))
             return None
-        return self._finish_turn(text, Unreadable(text) if failed else self._read_builder(text))
+        return self._finish_turn(text, replies.Unreadable(text) if failed else self._read_builder(text))
 
-    def _read_builder(self, text: str) -> Answer:
+    def _read_builder(self, text: str) -> replies.Answer:
         if self.settings.rules == "sane":
-            return read_answer(text)
-        parsed = parse_answer(text)
-        return Unreadable(parsed.text) if isinstance(parsed, Clarification) and is_complaint(parsed.text) else parsed
+            return replies.read_answer(text)
+        parsed = replies.parse_answer(text)
+        return (
+            replies.Unreadable(parsed.text) if isinstance(parsed, replies.Clarification) and replies.is_complaint(parsed.text) else parsed
+        )
 
     def _begin_turn(self) -> _Turn:
         speakers = self._rng.choices(DIRECTORS, k=self.settings.speakers)
@@ -319,23 +299,23 @@ class Game:
         listed = sample(found, self.settings.num_oracle, number) if self.settings.oracle else ()
         return _Turn(number, tuple(speakers), found, listed)
 
-    def _finish_turn(self, text: str, parsed: Answer) -> TurnRecord:
+    def _finish_turn(self, text: str, parsed: replies.Answer) -> TurnRecord:
         turn, before = self._turn, self._board
-        lines = [director_line(*answer) for answer in turn.answers]
+        lines = [prompts.director_line(*answer) for answer in turn.answers]
         clarification = unreadable = written = confirmation = outcome = flags = None
-        if isinstance(parsed, Unreadable):
+        if isinstance(parsed, replies.Unreadable):
             unreadable = parsed.reason
-            lines.append(builder_line(unreadable if self.settings.rules == "published" else UNREADABLE))
-        elif isinstance(parsed, Clarification):
+            lines.append(prompts.builder_line(unreadable if self.settings.rules == "published" else prompts.UNREADABLE))
+        elif isinstance(parsed, replies.Clarification):
             clarification = parsed.text
-            lines.append(builder_line(clarification))
+            lines.append(prompts.builder_line(clarification))
         else:
             written, confirmation = parsed.move, parsed.confirmation
             outcome = execute(before, written)
             self._board = outcome.board
             if outcome.accepted:
                 self._metrics, flags = progress(self._board, self.structure.target), placement_flags(outcome, self.structure.target)
-            lines += [builder_line(confirmation), result_line(outcome)]
+            lines += [prompts.builder_line(confirmation), prompts.result_line(outcome)]
         self._history = (*self._history, *lines)
         record = TurnRecord(
             turn=turn.number,
@@ -360,7 +340,7 @@ class Game:
         elif len(self.turns) >= self.settings.max_turns:
             self.stop_reason = "max_turns_reached"
         else:
-            self._history = trimmed(self._history)
+            self._history = prompts.trimmed(self._history)
             self._turn = self._begin_turn()
         return record
 

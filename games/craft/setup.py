@@ -14,23 +14,8 @@ from games.craft.measures import COMPLETION_THRESHOLD, followed_action_position_
 from games.craft.players import plain
 from games.craft.players.team import ScriptedTeam
 from games.craft.targets import Structure
+from games.craft.text import replies
 from games.craft.text.prompts import UNREADABLE, Archetype, BuilderObservation, builder_messages, director_messages, simulated_note
-from games.craft.text.replies import (
-    FAILED_CALL,
-    FAILED_CALL_MESSAGE,
-    NO_MESSAGE,
-    TOOL,
-    DirectorAnswer,
-    answer_reading,
-    asked_for,
-    director_reading,
-    director_text,
-    published_answer_reading,
-    published_director_reading,
-    simulated,
-    without_tags,
-    written_call,
-)
 from games.players.course import Course, Reply, Step, Takeover, ask, played_by
 from games.players.player import Observation, Round, ToolUse
 from games.players.setup import DEFAULT_START
@@ -45,8 +30,8 @@ SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"director": 
 """Role -> script -> policy over the role's observation."""
 
 _READERS: Final[Mapping[Rules, Mapping[str, ReadReply]]] = {
-    "sane": {"director": director_reading, "builder": answer_reading},
-    "published": {"director": published_director_reading, "builder": published_answer_reading},
+    "sane": {"director": replies.director_reading, "builder": replies.answer_reading},
+    "published": {"director": replies.published_director_reading, "builder": replies.published_answer_reading},
 }
 """Rules -> role -> how its replies are read."""
 
@@ -158,16 +143,18 @@ def _decided(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...],
     seen, left = _observation(game, "builder", asked), asked.settings.simulations
     while True:
         reply = yield from ask(seen)
-        calls = asked_for(reply.text) if left else ()
+        calls = replies.asked_for(reply.text) if left else ()
         if not calls:
             return reply
         state = game.state()
-        results = [simulated(call, state.board, asked.structure.target) for call in calls] if len(calls) <= left else []
+        results = [replies.simulated(call, state.board, asked.structure.target) for call in calls] if len(calls) <= left else []
         left = left - len(calls) if results else 0
         note = simulated_note(results, left)
         answered: list[Message] = [{"role": "assistant", "content": reply.text}, {"role": "user", "content": "\n".join([*results, note])}]
         data = replace(seen.data, simulated=(*seen.data.simulated, *results))
-        tool = seen.tool and seen.tool._replace(tools=(TOOL,) if left else (), rounds=(*seen.tool.rounds, Round(reply.text, results, note)))
+        tool = seen.tool and seen.tool._replace(
+            tools=(replies.TOOL,) if left else (), rounds=(*seen.tool.rounds, Round(reply.text, results, note))
+        )
         seen = replace(seen, purpose="simulated", messages=[*seen.messages, *answered], data=data, tool=tool)
 
 
@@ -181,7 +168,9 @@ def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] 
         messages = builder_messages(seen, oracle=oracle, simulations=simulations, rules=rules)
         if simulations and asked.settings.provider_tool:
             tool = ToolUse(
-                builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True, rules=rules), (TOOL,), written_call
+                builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True, rules=rules),
+                (replies.TOOL,),
+                replies.written_call,
             )
     else:
         messages = director_messages(seen, asked.characters[seen.director], rules)
@@ -201,10 +190,10 @@ def _text(agent: Agent, reply: Reply) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
     if reply.lost:
         lost = f"Error in generation: {reply.error}"
-        return f"{FAILED_CALL} {reply.error}" if agent == "builder" else director_text(lost, FAILED_CALL_MESSAGE)
+        return f"{replies.FAILED_CALL} {reply.error}" if agent == "builder" else replies.director_text(lost, replies.FAILED_CALL_MESSAGE)
     if agent != "builder" and reply.reasoning and "<think>" not in reply.text.lower():
         message = reply.text if "<message>" in reply.text.lower() else f"<message>{reply.text}</message>"
-        return f"<think>\n{without_tags(reply.reasoning)}\n</think>\n\n{message}"
+        return f"<think>\n{replies.without_tags(reply.reasoning)}\n</think>\n\n{message}"
     return reply.text
 
 
@@ -242,10 +231,10 @@ def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn
     )
 
 
-def _spoken(director: Director, answer: DirectorAnswer, *, superseded: bool) -> tuple[UtteranceEntry, UtteranceEntry]:
+def _spoken(director: Director, answer: replies.DirectorAnswer, *, superseded: bool) -> tuple[UtteranceEntry, UtteranceEntry]:
     """Thought and message. The builder is not shown what is superseded, nor the stand-in for a missing message."""
     thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking, superseded=superseded)
-    audience = DIRECTORS if superseded or answer.message == NO_MESSAGE else _EVERYONE
+    audience = DIRECTORS if superseded or answer.message == replies.NO_MESSAGE else _EVERYONE
     return thought, UtteranceEntry(agent=director, channel="public", audience=audience, text=answer.message, superseded=superseded)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import AliasChoices, Field, model_validator
 
@@ -79,16 +79,16 @@ class _Puzzle(NamedTuple):
     solution: tuple[int, int] | None
 
 
-def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
-    return given | ({} if given.keys() & {"task", "ids"} else {"generate": SHORT.games if games is None else games, "seed": seed}), (seed,)
-
-
 SHORT: Final = ShortForm(
     games=12,
     counted="puzzles to generate",
     seeds=(3,),
     team=lambda asked: (f"all=script:{PLANNER if asked.trajectories else FAULTLESS}",),
-    drawn=_drawn,
+    drawn=lambda games, seed, given: (
+        given if given.keys() & {"task", "ids"} else given | {"generate": games or SHORT.games, "seed": seed},
+        (seed,),
+    ),
+    one=lambda number, _: Tasks(generate=1, seed=number),
     examples=(
         "einstein --player player1=script:misreader --player player2=script:sensible --mode provide --games 6 --out logs/",
         "einstein --player player1=openai/gpt-4o --player player2=script:sensible --games 3 --max-cost 1 --out logs/",
@@ -99,14 +99,6 @@ SHORT: Final = ShortForm(
     scripts={"--persona": ("player1", "player1"), "--partner": ("player2", "player2")},
     turns="steps",
 )
-
-KINDS: Final = ("",)
-"""Kinds of single games."""
-
-
-def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game that people play."""
-    return Tasks(generate=1, seed=number)
 
 
 def player_setup(asked: Tasks) -> PlayerSetup:

@@ -69,8 +69,12 @@ class ShortForm(NamedTuple):
     """--games (None: not given), --seed and the options of tasks -> the keys of `Tasks`, and the seeds."""
     examples: Sequence[str]
     """The words after `cotrace play`; the first example is the shortest."""
+    one: Callable[[int, Any], Settings]
+    """The `Tasks` of a single game, drawn by a number, of one of the kinds that are `offered`: for people who play."""
     kinds: Sequence[str] = ()
     """Games of the family, one of which is named first; empty: it has one."""
+    offered: Sequence[Any] = ("",)
+    """Kinds of single games; one empty name where there is only one."""
     renamed: Mapping[str, str] = {}
     """Old option -> the one that took its place, or `of a number|of a file`."""
     scripts: Mapping[str, tuple[str, str]] = {}
@@ -88,10 +92,6 @@ class ExperimentGame(Protocol):
     """The switches of a game, with their defaults."""
     SHORT: ShortForm
     """How it is played from the command line."""
-    KINDS: Sequence[str]
-    """Kinds of single games; one empty name where there is only one."""
-    one_game: Callable[[int, Any], Settings]
-    """The `Tasks` of a single game of a kind, drawn by a number: for people who play."""
     forms: Callable[[Observation], Sequence[Form]]
     """What a person can write when asked, as forms to fill in."""
     player_setup: Callable[[Any], PlayerSetup]
@@ -102,20 +102,21 @@ class ExperimentGame(Protocol):
     """A game, ready to be played. Raises UsageError or BadInputError where its switches contradict each other."""
 
 
-def job_of(match: Match, header: Header, begin: Callable[[], Course | None]) -> Job:
+def job_of(match: Match, header: Header, begin: Callable[[], Course | None], **details: Any) -> Job:
     """A game, ready to be played.
 
     Args:
         match: what was asked for.
         header: of the game's log, as the family writes it; in an experiment its names become those of the experiment.
         begin: gives the game's course, from its beginning; of a cast, one that asks no player.
+        details: for the log's header, in an experiment.
     """
     if match.cast:
         agents = [replace(agent, persona=agent.model) for agent in header.agents]
         header = replace(header, agents=agents, details={**header.details, "scripted": True})
     if match.run is not None:
         run = {"name": match.run, "condition": header.run["condition"]}
-        header = replace(header, episode=match.episode, run=run, details={**header.details, **match.details})
+        header = replace(header, episode=match.episode, run=run, details={**header.details, **details, **match.details})
     return Job(match.out / f"{header.episode}.jsonl", header, match.taken, begin, alone=match.cast)
 
 

@@ -120,8 +120,9 @@ class Condition(Settings):
     )
 
 
-def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
-    return given, range(seed, seed + (SHORT.games if games is None else games))
+def _one(number: int, _: str) -> Tasks:
+    orders = sorted(_orders(Tasks(levels=[1, 2]), kitchen()))
+    return Tasks(orders=[orders[number % len(orders)]])
 
 
 SHORT: Final = ShortForm(
@@ -129,7 +130,8 @@ SHORT: Final = ShortForm(
     counted="games of each order, from --seed on",
     seeds=(3,),
     team=lambda _: (f"all=script:{FAULTLESS}",),
-    drawn=_drawn,
+    drawn=lambda games, seed, given: (given, range(seed, seed + (games or SHORT.games))),
+    one=_one,
     examples=(
         "overcooked --player all=script:optimal --task boiled_egg --out logs/",
         "overcooked --player all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/",
@@ -140,15 +142,6 @@ SHORT: Final = ShortForm(
     scripts={"--policy": ("all", "all")},
     turns="timesteps",
 )
-
-KINDS: Final = ("",)
-"""Kinds of single games."""
-
-
-def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game that people play."""
-    orders = sorted(_orders(Tasks(levels=[1, 2]), kitchen()))
-    return Tasks(orders=[orders[number % len(orders)]])
 
 
 def player_setup(_: Tasks) -> PlayerSetup:

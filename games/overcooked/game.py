@@ -14,18 +14,7 @@ from games.overcooked.engine.layout import AGENTS, DELIVER
 from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, Rules, World, map_text, start_world
-from games.overcooked.text.prompts import (
-    AGENT_RULES,
-    AgentRules,
-    Lesson,
-    Query,
-    QueryKind,
-    Remembered,
-    fields_read,
-    lesson_of,
-    observation,
-    remember,
-)
+from games.overcooked.text import prompts
 from games.overcooked.text.replies import NOTHING, Fields, plan_items
 
 
@@ -71,14 +60,14 @@ def document(world: World, recorded: Sequence[Any], entries: Sequence[dict[str, 
 
 
 _T = TypeVar("_T")
-Asking = Generator[Query, str, _T]
+Asking = Generator[prompts.Query, str, _T]
 """Asks players, is sent their outputs, and gives something in the end."""
 
 _WAIT: Final = "wait(1)"
 _SAME: Final = 0.9
 """Cosine above which two messages count as the same."""
 
-SANE: Final = AgentRules(rounds=AGENT_RULES["paper"].rounds, ends_on_tag=True)
+SANE: Final = prompts.AgentRules(rounds=prompts.AGENT_RULES["paper"].rounds, ends_on_tag=True)
 """The published loop without its endless conversations."""
 
 _SPEECH: Final = ("request", "accept", "deny", "clarify")
@@ -93,7 +82,7 @@ class _Slot:
     waited: int = 0
     queue: list[str] = field(default_factory=list)
     recorded: list[dict[str, object]] = field(default_factory=list)
-    lessons: list[Lesson] = field(default_factory=list)
+    lessons: list[prompts.Lesson] = field(default_factory=list)
 
 
 class Game:
@@ -105,7 +94,7 @@ class Game:
         *,
         horizon: int,
         rules: Rules = "published",
-        agents: AgentRules | None = None,
+        agents: prompts.AgentRules | None = None,
     ) -> None:
         """Set up a game.
 
@@ -115,7 +104,7 @@ class Game:
         task = order if isinstance(order, Task) else task_of(order)
         self.world = start_world(task.layout, task.order, rules)
         self.horizon = horizon
-        self.agents = agents or (AgentRules() if rules == "published" else SANE)
+        self.agents = agents or (prompts.AgentRules() if rules == "published" else SANE)
         self._slots = (_Slot(), _Slot())
         self._entry: dict[str, Any] = {}
         self.refused: list[tuple[int, str, str]] = []
@@ -223,10 +212,10 @@ class Game:
         """Let an agent write the lesson of a refusal that it has corrected."""
         error = " ".join(message.strip() for message in refused)
         note = f"Refused in this timestep: {error}\nWhat worked in the end: {action}"
-        text = yield Query(agent, "reflect", self.world, self._shown(agent, [], note), [], error)
-        lesson = lesson_of(text)
+        text = yield prompts.Query(agent, "reflect", self.world, self._shown(agent, [], note), [], error)
+        lesson = prompts.lesson_of(text)
         if lesson is not None:
-            remember(self._slots[agent].lessons, Lesson(error, lesson))
+            prompts.remember(self._slots[agent].lessons, prompts.Lesson(error, lesson))
             self._entry["content"]["reflection"][agent].append(lesson)
 
     # -- conversations ----------------------------------------------------------------------------
@@ -257,12 +246,12 @@ class Game:
     # -- queries ----------------------------------------------------------------------------------
 
     def _ask(
-        self, agent: int, kind: QueryKind, owner: int, messages: Sequence[tuple[int, str]], error: str | None = None
+        self, agent: int, kind: prompts.QueryKind, owner: int, messages: Sequence[tuple[int, str]], error: str | None = None
     ) -> Asking[Fields]:
         """Ask a player, again if its output cannot be read, and log the message in the turn of its owner."""
         shown = self._shown(agent, messages, error)
-        output = yield Query(agent, kind, self.world, shown, messages, error)
-        fields = fields_read(output, AGENTS[agent])
+        output = yield prompts.Query(agent, kind, self.world, shown, messages, error)
+        fields = prompts.fields_read(output, AGENTS[agent])
         say = fields.say
         # how often an unreadable output is asked for again: as published once for each missing part
         missing = int(not fields.plan) + int(not fields.analysis)
@@ -274,8 +263,8 @@ class Game:
             errors["error_num"] += 1
             errors["error_message"].append(output)
             statistics["error_correction"][agent]["format_correction"]["correction_num"] += 1
-            output = yield Query(agent, "format", self.world, shown, messages, output)
-            fields = fields_read(output, AGENTS[agent])
+            output = yield prompts.Query(agent, "format", self.world, shown, messages, output)
+            fields = prompts.fields_read(output, AGENTS[agent])
             say = fields.say if self.agents.keeps_new_say else say
         if kind in ("turn", "validator"):
             self._entry["content"]["observation"][agent] = shown
@@ -285,9 +274,9 @@ class Game:
     def _shown(self, agent: int, messages: Sequence[tuple[int, str]], error: str | None) -> str:
         slot = self._slots[agent]
         plans = [[*([one.current] if one.current else []), *one.queue] for one in self._slots]
-        known = Remembered(slot.recorded, self.agents.memory, slot.lessons)
+        known = prompts.Remembered(slot.recorded, self.agents.memory, slot.lessons)
         lines = [f"{AGENTS[who]} say history turn {number} : {say}" for number, (who, say) in enumerate(messages, start=1)]
-        return "\n".join([observation(self.world, agent, known, plans), *lines, *([error] if error else [])])
+        return "\n".join([prompts.observation(self.world, agent, known, plans), *lines, *([error] if error else [])])
 
 
 def _is_speech(item: str) -> bool:

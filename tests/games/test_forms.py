@@ -50,7 +50,7 @@ class _Watcher:
 def observations(family: str, kind: str, folder: Path) -> list[Observation]:
     """What the seats of a game are shown."""
     game = game_of(family)
-    asked = game.one_game(5, kind)
+    asked = game.SHORT.one(5, kind)
     known = game.player_setup(asked)
     (task, *_) = game.tasks(asked, folder)
     scripts = {agent: next(iter(known.scripts[role])) for agent, role in known.roles.items()}

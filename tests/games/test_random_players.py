@@ -97,7 +97,8 @@ def played(family: str, kind: str, switches: dict[str, Any], folder: Path, playe
     """Two games of a family into logs."""
     game = game_of(family)
     for seed in (1, 2):
-        asked = game.one_game(seed, "" if kind in ("own", "silent") else kind)
+        asked = game.SHORT.one(seed, "" if kind in ("own", "silent") else kind)
+
         known = game.player_setup(asked)
         (task, *_) = game.tasks(asked, folder)
         if kind == "own":

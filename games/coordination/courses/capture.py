@@ -10,20 +10,7 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from games.coordination.capture import (
-    BUTTONS,
-    SCENARIOS,
-    STAY,
-    TURN_LIMIT,
-    Action,
-    CaptureState,
-    distance,
-    listed,
-    observation,
-    start,
-    step,
-    thief_choice,
-)
+from games.coordination import capture as rules
 from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.players import PLAYERS, Injected, Player, ground, partner_of
 from games.coordination.value import turns_left
@@ -34,12 +21,12 @@ from schemas.game import ActionEntry, End, Turn
 
 def course(at: CourseSetup, table: Table) -> Course:
     """Play a game; ``table.steps`` fills with its turns as the step log has them."""
-    state, steps = start(at.variant), table.steps
+    state, steps = rules.start(at.variant), table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
     caught = False
     while not caught and len(steps) < at.turns:
         table.state = state
-        chosen: dict[Player, Action] = {}
+        chosen: dict[Player, rules.Action] = {}
         decisions: dict[Player, Decided] = {}
         for player in PLAYERS:
             now = _situation(at, state, player, done, len(steps) + 1)
@@ -47,7 +34,7 @@ def course(at: CourseSetup, table: Table) -> Course:
             chosen[player] = state.actions(player)[list(now.actions).index(decisions[player].action)]
         for player in PLAYERS:
             done[player].append(chosen[player].text)
-        turned = step(state, chosen, first=not steps)
+        turned = rules.step(state, chosen, first=not steps)
         caught = turned.capture is not None
         steps.append(
             {
@@ -67,7 +54,7 @@ def course(at: CourseSetup, table: Table) -> Course:
                 "doors_after": turned.state.doors,
                 "captured": caught,
                 "capture_kind": turned.capture,
-                "terminal": caught or len(steps) + 1 == TURN_LIMIT,
+                "terminal": caught or len(steps) + 1 == rules.TURN_LIMIT,
             }
         )
         yield Turn(
@@ -93,17 +80,17 @@ def course(at: CourseSetup, table: Table) -> Course:
     return End(success=caught, score=float(caught), stop_reason="captured" if caught else "turn_limit", turns_taken=len(steps))
 
 
-def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(at: CourseSetup, state: rules.CaptureState, player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
     partner = partner_of(player)
-    actions = tuple(listed(place, action) for place, action in enumerate(state.actions(player)))
-    stay = next(text for text in actions if STAY in text)
+    actions = tuple(rules.listed(place, action) for place, action in enumerate(state.actions(player)))
+    stay = next(text for text in actions if rules.STAY in text)
     partner_last = done[partner][-1] if done[partner] and at.switches.theory_of_mind else None
     return Situation(
         game="collab_capture",
         player=player,
         turn=turn,
         rules=rules_of("collab_capture", player, partner),
-        state=f"{earlier(done[player], at.switches)}{observation(state, player, ()).strip()}",
+        state=f"{earlier(done[player], at.switches)}{rules.observation(state, player, ()).strip()}",
         actions=actions,
         layout=texts_of(__package__)["games"]["collab_capture"]["layout"],
         partner_did=partner_last,
@@ -116,70 +103,70 @@ def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[
 FAULTLESS: Final = "ideal"
 """Who plays before the turn from which `policy@turn` falls into its fault."""
 
-Policy = Callable[[CaptureState, Player, Random], tuple[Action, str, tuple[Injected, ...]]]
+Policy = Callable[[rules.CaptureState, Player, Random], tuple[rules.Action, str, tuple[Injected, ...]]]
 """(state, own name, random numbers) -> action, reason, what was done wrong on purpose."""
 
 _FAULT_RATE: Final = 0.3
 
 
-def _steps(state: CaptureState, room: int, goal: int) -> int:
-    found = distance(state, room, goal)
+def _steps(state: rules.CaptureState, room: int, goal: int) -> int:
+    found = rules.distance(state, room, goal)
     return len(state.rooms) ** 2 * 2 if found is None else found
 
 
-def _bfs(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+def _bfs(state: rules.CaptureState, player: Player, _rng: Random) -> tuple[rules.Action, str, tuple[Injected, ...]]:
     """Goes the shortest open way to the thief; where there is none, stays."""
     here, thief = state.rooms[player], state.rooms["Thief"]
-    if distance(state, here, thief) is None:
-        return Action("stay", here), f"There is no open way from room {here} to the thief in room {thief}, so I stay.", ()
+    if rules.distance(state, here, thief) is None:
+        return rules.Action("stay", here), f"There is no open way from room {here} to the thief in room {thief}, so I stay.", ()
     room = min(state.reachable(here), key=lambda other: _steps(state, other, thief))
-    return Action("move", room), f"The thief is in room {thief}; the shortest open way leads through room {room}.", ()
+    return rules.Action("move", room), f"The thief is in room {thief}; the shortest open way leads through room {room}.", ()
 
 
-def _button(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+def _button(state: rules.CaptureState, player: Player, rng: Random) -> tuple[rules.Action, str, tuple[Injected, ...]]:
     """Where no way is open, goes to a button of a closed door and presses it."""
     here, thief = state.rooms[player], state.rooms["Thief"]
-    goals = [room for room, door in BUTTONS.items() if not state.doors[door] and distance(state, here, room) is not None]
-    if distance(state, here, thief) is not None or not goals:
+    goals = [room for room, door in rules.BUTTONS.items() if not state.doors[door] and rules.distance(state, here, room) is not None]
+    if rules.distance(state, here, thief) is not None or not goals:
         return _bfs(state, player, rng)
     if here in goals:
-        return Action("press", here), f"Door {BUTTONS[here]} is closed, so I press its button.", ()
+        return rules.Action("press", here), f"Door {rules.BUTTONS[here]} is closed, so I press its button.", ()
     goal = min(goals, key=lambda room: _steps(state, here, room))
     room = min(state.reachable(here), key=lambda other: _steps(state, other, goal))
-    return Action("move", room), f"No way to the thief is open; the button in room {goal} opens door {BUTTONS[goal]}.", ()
+    return rules.Action("move", room), f"No way to the thief is open; the button in room {goal} opens door {rules.BUTTONS[goal]}.", ()
 
 
-def _pincer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+def _pincer(state: rules.CaptureState, player: Player, rng: Random) -> tuple[rules.Action, str, tuple[Injected, ...]]:
     """Chooses the step after which the thief, if the partner goes straight for it, is caught or has least room."""
     partner = partner_of(player)
     partners, *_ = _bfs(state, partner, rng)
 
-    def outcome(action: Action) -> tuple[int, int]:
+    def outcome(action: rules.Action) -> tuple[int, int]:
         both = {player: action, partner: partners}
-        turned = step(state, both, first=False)
-        return (0 if turned.capture else 1, _steps(turned.state, action.room, thief_choice(state, both)))
+        turned = rules.step(state, both, first=False)
+        return (0 if turned.capture else 1, _steps(turned.state, action.room, rules.thief_choice(state, both)))
 
     best = min((action for action in state.actions(player) if action.verb != "press"), key=outcome)
     return best, f"{partner} goes to room {partners.room}; from room {best.room} I cut off the way of the thief.", ()
 
 
-def _greedy(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+def _greedy(state: rules.CaptureState, player: Player, _rng: Random) -> tuple[rules.Action, str, tuple[Injected, ...]]:
     """The paper's baseline: a button after which the thief's room is next, else into that room, else to the first neighbour.
 
     The button comes first, although the room may be next already: only so does the paper's row come out (docs/coordination.md).
     """
     here, thief = state.rooms[player], state.rooms["Thief"]
-    if here in BUTTONS:
-        toggled = CaptureState(state.rooms, {**state.doors, BUTTONS[here]: not state.doors[BUTTONS[here]]})
+    if here in rules.BUTTONS:
+        toggled = rules.CaptureState(state.rooms, {**state.doors, rules.BUTTONS[here]: not state.doors[rules.BUTTONS[here]]})
         if thief in toggled.reachable(here):
-            return Action("press", here), f"The thief is in room {thief}, which is next door whatever the button does.", ()
+            return rules.Action("press", here), f"The thief is in room {thief}, which is next door whatever the button does.", ()
     if thief in state.reachable(here):
-        return Action("move", thief), f"The thief is in room {thief}, which is next door.", ()
+        return rules.Action("move", thief), f"The thief is in room {thief}, which is next door.", ()
     room = state.reachable(here)[0]
-    return Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
+    return rules.Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
 
 
-def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+def _confused(state: rules.CaptureState, player: Player, rng: Random) -> tuple[rules.Action, str, tuple[Injected, ...]]:
     """Goes for the thief, and now and then names a wrong room for it."""
     action, reason, _ = _bfs(state, player, rng)
     if rng.random() >= _FAULT_RATE:
@@ -188,19 +175,19 @@ def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action,
     return action, f"The thief is in room {wrong}; I go on.", ("misgrounded_location",)
 
 
-def _ideal(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+def _ideal(state: rules.CaptureState, player: Player, _rng: Random) -> tuple[rules.Action, str, tuple[Injected, ...]]:
     """Its own part of a joint choice that leaves the fewest turns; of several the one that leaves fewest if the partner stays."""
-    first = state.rooms == start(SCENARIOS[0]).rooms  # only there is an exchange with the thief no capture
+    first = state.rooms == rules.start(rules.SCENARIOS[0]).rooms  # only there is an exchange with the thief no capture
 
-    def left(both: Sequence[Action]) -> float:
-        turned = step(state, dict(zip(PLAYERS, both, strict=True)), first=first)
+    def left(both: Sequence[rules.Action]) -> float:
+        turned = rules.step(state, dict(zip(PLAYERS, both, strict=True)), first=first)
         return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
 
     joint = [*product(*(state.actions(each) for each in PLAYERS))]
     fewest, me = min(map(left, joint)), PLAYERS.index(player)
-    still = Action("stay", state.rooms[partner_of(player)])
+    still = rules.Action("stay", state.rooms[partner_of(player)])
 
-    def alone(both: Sequence[Action]) -> float:
+    def alone(both: Sequence[rules.Action]) -> float:
         return left((both[0], still) if me == 0 else (still, both[1]))
 
     best = min((both for both in joint if left(both) == fewest), key=alone)[me]
@@ -212,7 +199,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "button": _button,
     "pincer": _pincer,
     "greedy": _greedy,
-    "stayer": lambda state, player, _: (Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)),
+    "stayer": lambda state, player, _: (rules.Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)),
     "confused": _confused,
     "random": lambda state, player, rng: (rng.choice(state.actions(player)), "Any action is fine.", ()),
     FAULTLESS: _ideal,

@@ -6,28 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from games.coordination import kitchen as rules
 from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
-from games.coordination.kitchen import (
-    COOKING_TICKS,
-    DELIVERY,
-    DIRECTIONS,
-    LAYOUTS,
-    MOVE_AWAY,
-    ONIONS,
-    TICKS,
-    WAIT,
-    KitchenState,
-    Layout,
-    is_cooked,
-    listed,
-    low_level,
-    place_of,
-    shown_kitchen,
-    shown_state,
-    start,
-    state_text,
-    step,
-)
 from games.coordination.players import PLAYERS, Player, ScriptDecision, graded, ground
 from games.players.course import Course
 from games.players.player import texts_of
@@ -39,11 +19,11 @@ def course(at: CourseSetup, table: Table) -> Course:
 
     A cook is asked again when its macro action is finished.
     """
-    layout, score = LAYOUTS[at.variant], 0
-    state, steps = start(layout), table.steps
+    layout, score = rules.LAYOUTS[at.variant], 0
+    state, steps = rules.start(layout), table.steps
     macros: dict[int, str] = {}
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
-    most = layout.pots * TICKS / COOKING_TICKS
+    most = layout.pots * rules.TICKS / rules.COOKING_TICKS
     stuck = False
     while len(steps) < at.turns:
         table.state = state
@@ -53,12 +33,12 @@ def course(at: CourseSetup, table: Table) -> Course:
                 asked[cook] = yield from decide(_situation(at, (layout, state), cook, done, len(steps) + 1), at.switches)
                 done[player].append(asked[cook].action)
         current = macros | {cook: decided.action for cook, decided in asked.items()}
-        moves = {cook: low_level(layout, state, cook, macro) for cook, macro in current.items()}
+        moves = {cook: rules.low_level(layout, state, cook, macro) for cook, macro in current.items()}
         if stuck:  # Bob makes room when he could not go on, as in the published game; Alice does not
-            moves[1] = low_level(layout, state, 1, MOVE_AWAY)
+            moves[1] = rules.low_level(layout, state, 1, rules.MOVE_AWAY)
         lows = [moves[cook][0] for cook in range(len(PLAYERS))]
-        after, reward = step(layout, state, lows)
-        shown = shown_state(state, score, layout)
+        after, reward = rules.step(layout, state, lows)
+        shown = rules.shown_state(state, score, layout)
         score += reward
         steps.append(
             {
@@ -67,7 +47,7 @@ def course(at: CourseSetup, table: Table) -> Course:
                 "episode": at.name,
                 "layout": at.variant,
                 "tick": len(steps),
-                **shown_kitchen(state),
+                **rules.shown_kitchen(state),
                 "actions": [
                     {
                         "player": player,
@@ -87,11 +67,11 @@ def course(at: CourseSetup, table: Table) -> Course:
         yield Turn(
             turn=len(steps),
             state_before=shown,
-            state_after=shown_state(after, score, layout),
+            state_after=rules.shown_state(after, score, layout),
             utterances=[utterance for cook, decided in asked.items() for utterance in voices(PLAYERS[cook], decided)],
             actions=[_action(cook, (state, after), lows[cook], current[cook], asked.get(cook)) for cook in range(len(PLAYERS))],
             goal_reached=False,
-            progress=min(1.0, score / DELIVERY / most),
+            progress=min(1.0, score / rules.DELIVERY / most),
         )
         macros = {cook: macro for cook, macro in current.items() if not moves[cook][1]}
         stuck = lows[1] not in {"interact", "stay"} and state.cooks[1] == after.cooks[1]  # Alice took his tile in this very tick
@@ -99,7 +79,9 @@ def course(at: CourseSetup, table: Table) -> Course:
     return End(score=float(score), stop_reason="out_of_time", turns_taken=len(steps))
 
 
-def _situation(at: CourseSetup, seen: tuple[Layout, KitchenState], cook: int, done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(
+    at: CourseSetup, seen: tuple[rules.Layout, rules.KitchenState], cook: int, done: dict[Player, list[str]], turn: int
+) -> Situation:
     layout, state = seen
     player, partner = PLAYERS[cook], PLAYERS[1 - cook]
     texts = texts_of(__package__)["games"]["overcooked"]
@@ -108,25 +90,25 @@ def _situation(at: CourseSetup, seen: tuple[Layout, KitchenState], cook: int, do
         player=player,
         turn=turn,
         rules=rules_of("overcooked", player, partner, layout=texts["layouts"][layout.name]),
-        state=earlier(done[player], at.switches) + state_text(layout, state, cook, partner=at.switches.partner_information),
-        actions=listed(layout, state, cook),
+        state=earlier(done[player], at.switches) + rules.state_text(layout, state, cook, partner=at.switches.partner_information),
+        actions=rules.listed(layout, state, cook),
         layout=texts["layout"],
         joint=", ",
         ground=ground,
-        otherwise=lambda left: WAIT if WAIT in left else left[0],
+        otherwise=lambda left: rules.WAIT if rules.WAIT in left else left[0],
         scene=lambda: _scene(layout, state, player, at),
     )
 
 
-def _scene(layout: Layout, state: KitchenState, player: Player, at: CourseSetup) -> dict[str, Any]:
+def _scene(layout: rules.Layout, state: rules.KitchenState, player: Player, at: CourseSetup) -> dict[str, Any]:
     """The kitchen for a player; without information about the partner that one is not in it."""
-    shown = shown_state(state, 0, layout)
+    shown = rules.shown_state(state, 0, layout)
     if not at.switches.partner_information:
         shown["cooks"] = {player: shown["cooks"][player]}
     return {name: value for name, value in shown.items() if name != "score"}
 
 
-def _action(cook: int, states: tuple[KitchenState, KitchenState], low: str, macro: str, decided: Decided | None) -> ActionEntry:
+def _action(cook: int, states: tuple[rules.KitchenState, rules.KitchenState], low: str, macro: str, decided: Decided | None) -> ActionEntry:
     fault = _fault(cook, states, low)
     return ActionEntry(
         agent=PLAYERS[cook],
@@ -140,12 +122,12 @@ def _action(cook: int, states: tuple[KitchenState, KitchenState], low: str, macr
     )
 
 
-def _fault(cook: int, states: tuple[KitchenState, KitchenState], low: str) -> tuple[str, str] | None:
+def _fault(cook: int, states: tuple[rules.KitchenState, rules.KitchenState], low: str) -> tuple[str, str] | None:
     """Why a tick's action came to nothing."""
     (before, after), number = states, 1 - cook
     was, now = before.cooks[cook], after.cooks[cook]
     if (
-        low in DIRECTIONS
+        low in rules.DIRECTIONS
         and now.spot == was.spot
         and was._replace(facing=low).front in (before.cooks[number].spot, after.cooks[number].spot)
     ):
@@ -155,7 +137,7 @@ def _fault(cook: int, states: tuple[KitchenState, KitchenState], low: str) -> tu
     return None
 
 
-Policy = Callable[[Layout, KitchenState, int, tuple[str, ...], Random], ScriptDecision]
+Policy = Callable[[rules.Layout, rules.KitchenState, int, tuple[str, ...], Random], ScriptDecision]
 """(kitchen, state, which cook, listed actions, random numbers) -> decision."""
 
 _STEP_ASIDE: Final = 0.25
@@ -165,7 +147,7 @@ _MAKE_ROOM: Final = 0.5
 """The same where the partner blocks the way."""
 
 _HAND_OVER: Final = "I cannot bring it there myself, so I hand it over."
-_SOON: Final = COOKING_TICKS // 2
+_SOON: Final = rules.COOKING_TICKS // 2
 
 
 class Pots(NamedTuple):
@@ -186,15 +168,15 @@ class Wish(NamedTuple):
     reason: str
 
 
-def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
+def _greedy(layout: rules.Layout, state: rules.KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     """Takes the first of what moves a soup on; where the partner blocks the way, now and then makes room."""
     pots = {name: state.objects.get(spot) for name, spot in layout.cookers.items()}
-    wanting = [name for name, soup in pots.items() if soup is None or soup.onions < ONIONS]
-    cooked = [name for name, soup in pots.items() if is_cooked(soup)]
-    cooking = [name for name, soup in pots.items() if soup and soup.onions == ONIONS and soup.ticks >= _SOON]
+    wanting = [name for name, soup in pots.items() if soup is None or soup.onions < rules.ONIONS]
+    cooked = [name for name, soup in pots.items() if rules.is_cooked(soup)]
+    cooking = [name for name, soup in pots.items() if soup and soup.onions == rules.ONIONS and soup.ticks >= _SOON]
     wished = wishes(state, cook, Pots(wanting, cooked, cooked or cooking))
     idle = "There is nothing to do at once, so I leave the way free."
-    return first_wish(wished, actions, lambda text: low_level(layout, state, cook, text) == ("stay", True), rng, idle)
+    return first_wish(wished, actions, lambda text: rules.low_level(layout, state, cook, text) == ("stay", True), rng, idle)
 
 
 def first_wish(
@@ -202,16 +184,16 @@ def first_wish(
 ) -> ScriptDecision:
     """The first listed action that is wished for, or else, with ``idle`` as the reason, waiting or stepping aside."""
     for wish in wished:
-        found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or place_of(text) in wish.places)]
+        found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or rules.place_of(text) in wish.places)]
         if not found:
             continue
         if is_blocked(found[0]) and rng.random() < _MAKE_ROOM:
-            return ScriptDecision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
+            return ScriptDecision(intended=rules.MOVE_AWAY, explanation="My partner is in the way, so I make room.")
         return ScriptDecision(intended=found[0], explanation=wish.reason)
-    return ScriptDecision(intended=MOVE_AWAY if rng.random() < _STEP_ASIDE else WAIT, explanation=idle)
+    return ScriptDecision(intended=rules.MOVE_AWAY if rng.random() < _STEP_ASIDE else rules.WAIT, explanation=idle)
 
 
-def wishes(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:
+def wishes(state: rules.KitchenState, cook: int, pots: Pots) -> list[Wish]:
     """What would help, best first."""
     held = state.cooks[cook].held
     if held is None:
@@ -228,7 +210,7 @@ def wishes(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:
     return [Wish("place soup for delivery", [], "The soup is ready to be delivered."), Wish("place cooked soup in s", [], _HAND_OVER)]
 
 
-def _wishes_with_free_hands(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:
+def _wishes_with_free_hands(state: rules.KitchenState, cook: int, pots: Pots) -> list[Wish]:
     wishes = [Wish("pick up cooked soup", [], "A cooked soup waits to be delivered.")]
     if pots.soon and not _partner_has_plate(state, cook):
         wishes += [Wish("pick up plate", [], "A soup is nearly ready and needs a plate.")]
@@ -238,20 +220,20 @@ def _wishes_with_free_hands(state: KitchenState, cook: int, pots: Pots) -> list[
     return wishes
 
 
-def _partner_has_plate(state: KitchenState, cook: int) -> bool:
+def _partner_has_plate(state: rules.KitchenState, cook: int) -> bool:
     held = state.cooks[1 - cook].held
     return held is not None and held.name == "dish"
 
 
-def _waiter(_layout: Layout, _state: KitchenState, _cook: int, _actions: tuple[str, ...], _rng: Random) -> ScriptDecision:
-    return ScriptDecision(intended=WAIT, explanation="My partner will do it.", injected=("idle",))
+def _waiter(_layout: rules.Layout, _state: rules.KitchenState, _cook: int, _actions: tuple[str, ...], _rng: Random) -> ScriptDecision:
+    return ScriptDecision(intended=rules.WAIT, explanation="My partner will do it.", injected=("idle",))
 
 
-def _random(_layout: Layout, _state: KitchenState, _cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
+def _random(_layout: rules.Layout, _state: rules.KitchenState, _cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     return ScriptDecision(intended=rng.choice(actions), explanation="Any action is fine.")
 
 
-def _contrary(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
+def _contrary(layout: rules.Layout, state: rules.KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     """Acts as the greedy cook, but now and then states the opposite about the first cooker."""
     decision = _greedy(layout, state, cook, actions, rng)
     if rng.random() >= _STEP_ASIDE:

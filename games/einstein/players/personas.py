@@ -1,9 +1,10 @@
 """Players as data: habits (unreadable answers, refused or aimless moves, sharing and asking gone wrong), and how often each is followed."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from games.einstein.engine.actions import Ask, Move, Pass, Share
 from games.einstein.engine.puzzle import (
@@ -39,6 +40,14 @@ FAULTS: Final[dict[str, Callable[[str], str]]] = {
 """Name of a fault, and what it makes of an action."""
 
 
+T = TypeVar("T")
+
+
+def _of_one(choices: Sequence[T], rng: random.Random, intent: Callable[[T], Intent | None]) -> Intent | None:
+    """What comes of one of the choices; None where there are none."""
+    return intent(rng.choice(choices)) if choices else None
+
+
 def misspell(mind: Mind, rng: random.Random) -> Intent:
     """Spoil the writing of a sensible action."""
     meant = sensible(mind, rng)
@@ -58,10 +67,7 @@ def lose_track(mind: Mind, rng: random.Random) -> Intent | None:
 def reach_across(mind: Mind, rng: random.Random) -> Intent | None:
     """Take an object that lies on the partner's side."""
     far = [block for block in mind.blocks if mind.seen.positions[block] not in mind.seen.reach]
-    if not far:
-        return None
-    block = rng.choice(far)
-    return Intent("reach_across", Move(block, mind.seen.positions[block], COMMON), "grab")
+    return _of_one(far, rng, lambda block: Intent("reach_across", Move(block, mind.seen.positions[block], COMMON), "grab"))
 
 
 def overreach(mind: Mind, rng: random.Random) -> Intent | None:
@@ -78,11 +84,8 @@ def overreach(mind: Mind, rng: random.Random) -> Intent | None:
 
 def stand_still(mind: Mind, rng: random.Random) -> Intent | None:
     """Move an object to where it lies."""
-    if not mind.in_hand:
-        return None
-    block = rng.choice(mind.in_hand)
-    place = mind.seen.positions[block]
-    return Intent("stand_still", Move(block, place, place), "still")
+    places = mind.seen.positions
+    return _of_one(mind.in_hand, rng, lambda block: Intent("stand_still", Move(block, places[block], places[block]), "still"))
 
 
 def name_phantom(mind: Mind, rng: random.Random) -> Intent | None:
@@ -92,23 +95,14 @@ def name_phantom(mind: Mind, rng: random.Random) -> Intent | None:
     return Intent("name_phantom", action, "phantom")
 
 
-def misread(mind: Mind, rng: random.Random) -> Intent | None:
-    """Take a relation for another: a known object goes into the wrong bin, and the thoughts say why."""
-    return _wrong_bin(mind, rng, "misread")
-
-
-def mix_up_sides(mind: Mind, rng: random.Random) -> Intent | None:
-    """Take left for right."""
-    return _wrong_bin(mind, rng, "mix_up_sides")
-
-
-def _wrong_bin(mind: Mind, rng: random.Random, habit: str) -> Intent | None:
+def _wrong_bin(habit: str, mistaken: Sequence[RelationKind], mind: Mind, rng: random.Random) -> Intent | None:
+    """A known object goes into the wrong bin, and the thoughts say why."""
     known = [block for block in mind.in_hand if block in mind.goals]
     if not known:
         return None
     block = rng.choice(known)
     goal = mind.goals[block]
-    believed = bin_at_offset(goal, "row" if habit == "mix_up_sides" else rng.choice(("row", "column", "diagonal")))
+    believed = bin_at_offset(goal, mistaken[0] if len(mistaken) == 1 else rng.choice(mistaken))
     place = mind.seen.positions[block]
     target: Bin = believed if believed in mind.own_bins else COMMON
     if target in (place, goal if goal in mind.own_bins else COMMON):
@@ -116,33 +110,32 @@ def _wrong_bin(mind: Mind, rng: random.Random, habit: str) -> Intent | None:
     return Intent(habit, Move(block, place, target), "place" if target == believed else "pass_on", (StatedThought(block, believed),))
 
 
+misread = partial(_wrong_bin, "misread", ("row", "column", "diagonal"))
+"""Take a relation for another."""
+mix_up_sides = partial(_wrong_bin, "mix_up_sides", ("row",))
+"""Take left for right."""
+
+
 def throw(mind: Mind, rng: random.Random) -> Intent | None:
     """Guess where an unknown object belongs, without asking."""
-    unknown = [block for block in mind.in_hand if block not in mind.goals]
-    if not unknown:
-        return None
-    block = rng.choice(unknown)
-    return Intent(
-        "throw", Move(block, mind.seen.positions[block], rng.choice(sorted(mind.own_bins))), "guess", (StatedThought(block, None),)
-    )
+    unknown, bins = [block for block in mind.in_hand if block not in mind.goals], sorted(mind.own_bins)
+
+    def thrown(block: int) -> Intent:
+        return Intent("throw", Move(block, mind.seen.positions[block], rng.choice(bins)), "guess", (StatedThought(block, None),))
+
+    return _of_one(unknown, rng, thrown)
 
 
 def detour(mind: Mind, rng: random.Random) -> Intent | None:
     """Lay a known object that could be placed into the common bin."""
     placeable = [move for move in mind.useful_moves if COMMON not in (move.source, move.target)]
-    if not placeable:
-        return None
-    move = rng.choice(placeable)
-    return Intent("detour", Move(move.block, move.source, COMMON), "detour")
+    return _of_one(placeable, rng, lambda move: Intent("detour", Move(move.block, move.source, COMMON), "detour"))
 
 
 def take_back(mind: Mind, rng: random.Random) -> Intent | None:
     """Take a right object out of its bin."""
     own = [block for block in mind.blocks if mind.seen.positions[block] in mind.own_bins]
-    if not own:
-        return None
-    block = rng.choice(own)
-    return Intent("take_back", Move(block, mind.seen.positions[block], COMMON), "doubt")
+    return _of_one(own, rng, lambda block: Intent("take_back", Move(block, mind.seen.positions[block], COMMON), "doubt"))
 
 
 def insist(mind: Mind, _: random.Random) -> Intent | None:
@@ -165,14 +158,13 @@ _KINDS: tuple[RelationKind, ...] = ("bin", "row", "column", "diagonal")
 
 def repeat_news(mind: Mind, rng: random.Random) -> Intent | None:
     """Share again what one of the two has shared before."""
-    if not mind.shared or not mind.verbs.share:
-        return None
-    return Intent("repeat_news", Share(rng.choice(sorted(mind.shared, key=lambda item: item.text))), "tell")
+    told = sorted(mind.shared, key=lambda item: item.text) if mind.verbs.share else []
+    return _of_one(told, rng, lambda item: Intent("repeat_news", Share(item), "tell"))
 
 
 def share_all(mind: Mind, rng: random.Random) -> Intent | None:
     """Share while there is anything left to share, whatever could be placed."""
-    return Intent("share_all", Share(rng.choice(mind.news)), "tell") if mind.news and mind.verbs.share else None
+    return _of_one(mind.news if mind.verbs.share else [], rng, lambda item: Intent("share_all", Share(item), "tell"))
 
 
 def dodge(mind: Mind, rng: random.Random) -> Intent | None:
@@ -185,27 +177,20 @@ def dodge(mind: Mind, rng: random.Random) -> Intent | None:
 
 def miss_the_point(mind: Mind, rng: random.Random) -> Intent | None:
     """Answer a question with an item about other objects."""
-    if mind.asked is None:
-        return None
-    others = [item for item in mind.seen.items if not mentions(item, mind.asked)]
-    return Intent("miss_the_point", Share(rng.choice(others)), "answer") if others else None
+    others = [] if mind.asked is None else [item for item in mind.seen.items if not mentions(item, mind.asked)]
+    return _of_one(others, rng, lambda item: Intent("miss_the_point", Share(item), "answer"))
 
 
 def ask_known(mind: Mind, rng: random.Random) -> Intent | None:
     """Ask about an object whose place can be worked out, claiming that it cannot."""
-    if not mind.verbs.ask or not mind.goals:
-        return None
-    block = rng.choice(sorted(mind.goals))
-    return Intent("ask_known", Ask(block), "ask", (StatedThought(block, None),))
+    known = sorted(mind.goals) if mind.verbs.ask else []
+    return _of_one(known, rng, lambda block: Intent("ask_known", Ask(block), "ask", (StatedThought(block, None),)))
 
 
 def ask_again(mind: Mind, rng: random.Random) -> Intent | None:
     """Ask once more about an object asked for before."""
-    again = [block for block in mind.unknown if block in mind.own_asks]
-    if not again or not mind.verbs.ask:
-        return None
-    block = rng.choice(again)
-    return Intent("ask_again", Ask(block), "ask", (StatedThought(block, None),))
+    again = [block for block in mind.unknown if block in mind.own_asks and mind.verbs.ask]
+    return _of_one(again, rng, lambda block: Intent("ask_again", Ask(block), "ask", (StatedThought(block, None),)))
 
 
 def invent(mind: Mind, rng: random.Random) -> Intent | None:
@@ -219,17 +204,15 @@ def invent(mind: Mind, rng: random.Random) -> Intent | None:
 
 def tell_inferred(mind: Mind, rng: random.Random) -> Intent | None:
     """Share a goal that was worked out: true, but not an item."""
-    worked_out = [Grounding(block, goal) for block, goal in mind.goals.items() if Grounding(block, goal) not in mind.seen.items]
-    if not worked_out or not mind.verbs.share:
-        return None
-    item = rng.choice(worked_out)
-    return Intent("tell_inferred", Share(item), "tell", (StatedThought(item.block, item.goal),))
+    known = [Grounding(block, goal) for block, goal in mind.goals.items() if mind.verbs.share]
+    worked_out = [item for item in known if item not in mind.seen.items]
+    return _of_one(worked_out, rng, lambda item: Intent("tell_inferred", Share(item), "tell", (StatedThought(item.block, item.goal),)))
 
 
 def tell_stale(mind: Mind, rng: random.Random) -> Intent | None:
     """Share an item all of whose objects are placed."""
-    stale = [item for item in mind.seen.items if item not in mind.shared and mind.obsolete(item)]
-    return Intent("tell_stale", Share(rng.choice(stale)), "tell") if stale and mind.verbs.share else None
+    stale = [item for item in mind.seen.items if mind.verbs.share and item not in mind.shared and mind.obsolete(item)]
+    return _of_one(stale, rng, lambda item: Intent("tell_stale", Share(item), "tell"))
 
 
 def speak_out_of_turn(mind: Mind, rng: random.Random) -> Intent | None:
