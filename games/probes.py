@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.common.errors import UsageError
+from schemas.common.packages import packaged_yaml
 from schemas.families import modules
 
 KINDS: Final[Mapping[str, str]] = {
@@ -22,6 +23,9 @@ KINDS: Final[Mapping[str, str]] = {
     "NR": "what should be requested next",
 }
 """Kind of question -> what it asks; as the column prefixes of the file."""
+
+RULES: Final[Mapping[str, str]] = packaged_yaml(__package__, "probes.yaml")
+"""Game -> its rules in words."""
 
 MOST_OPTIONS: Final = 6
 _MOST_RIGHT: Final = 2

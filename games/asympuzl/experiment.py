@@ -54,7 +54,7 @@ class Tasks(Settings):
     solo: bool = Field(default=False, description="The control experiment: one agent, A, with the clues of both, and one attempt.")
 
 
-SHORT: Final = ShortForm(
+SHORT: Final[ShortForm] = ShortForm(
     games=30,
     counted="puzzles of each size, by the seeds from --seed on",
     seeds=(0,),

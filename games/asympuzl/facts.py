@@ -43,21 +43,6 @@ class _Token:
 
 _TOKEN: Final = re.compile(r"\d+(?:st|nd|rd|th)?\b|[a-z]+(?:'[a-z]+)?|->|[^\w\s]")
 _SENTENCE_END: Final = re.compile(r"(?<=[!?])\s*|(?<!\d\.)(?<=\.)\s+|\n+")
-_REWRITTEN: Final = tuple(
-    (re.compile(pattern), written)
-    for pattern, written in (
-        (r"\([^()]*\?\s*\)", " "),  # a question in brackets: (color?)
-        (r"[’']s\b", " "),
-        (r"\b(?:first to last|(?:from )?left to right|from (?:position|number|slot) 1 on(?:wards?)?)\b", "order"),
-        (r"\bno (?:worries|problem)\b", "ok"),
-        (r"\b(all|these|those|the|my|your|our) \d{1,2} (?=(?:shapes|positions|colou?rs|pairs|entries)\b)", r"\1 "),
-        (r"\b(?:right|correct|true) (?=(?:order|sequence|positions|colou?rs|pairs|shapes)\b)", ""),
-        (r"\(\s*(\w+)\s*,\s*(\w+)\s*\)", r"(\1 \2)"),  # a pair in brackets is one item
-        (r",\s*(?=[\"']?colou?r[\"']?\s*(?:[:=]|is\b|\w))", " "),  # shape crescent, color brown
-        (r"\b((?:position|pos|slot|spot|place|number|to|in|at|and|is)\s+#?\d{1,2})\.(?=\s|$)", r"\1 ."),  # a full stop, no enumeration
-    )
-)
-"""Applied one after the other to the message in lower case."""
 
 _OF_PARTNER: Final = re.compile(
     r"\bin your (?:\w+ )?(?:clues?|list|hypothesis|view|set|arrangement|version|puzzle|board|side)\b"
@@ -74,6 +59,7 @@ _QUESTION_START: Final = re.compile(
     r"(?:what|which|who|where|how|when|is|are|do|does|did|can|could|would|will|should|have|has|tell|please)\b"
 )
 _TABLES: Final = packaged_yaml(__package__, "facts.yaml")
+_REWRITTEN: Final = tuple((re.compile(pattern), written) for pattern, written in _TABLES["rewritten"])
 _ORDINALS: Final = {word: number for number, word in enumerate(_TABLES["ordinals"].split(), start=1)}
 _CARDINALS: Final = {word: number for number, word in enumerate(_TABLES["cardinals"].split(), start=1)}
 """Positions after a word such as `position` only: `one` has other meanings, too."""

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from games.asympuzl.puzzle import AGENTS, Entry, other, wrong_positions
-from games.probes import Probe, Scenario, Scene
+from games.probes import RULES, Probe, Scenario, Scene
 
-_RULES: Final = (
-    "A and B write down which shape of which color is at each position of a row. A was given the shapes in their right order, without "
-    "colors. B was given each shape with its color, in an order that tells nothing. Each tells the other what it knows."
-)
+_RULES: Final = RULES["asympuzl"]
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

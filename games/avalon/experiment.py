@@ -44,7 +44,7 @@ class Tasks(Settings):
     size: int = Field(default=5, ge=5, le=10, description="Players at the table.")
 
 
-SHORT: Final = ShortForm(
+SHORT: Final[ShortForm] = ShortForm(
     games=10,
     counted="deals, by the seeds from --seed on",
     seeds=(0,),

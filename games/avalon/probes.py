@@ -7,13 +7,9 @@ from itertools import combinations
 from typing import Final
 
 from games.avalon.rules import EVIL, LINEUPS, SIZES, Beliefs, Quest, after_quests, mask, sees
-from games.probes import Probe, Scenario, Scene
+from games.probes import RULES, Probe, Scenario, Scene
 
-_RULES: Final = (
-    "Avalon: good players want missions to succeed, evil players want them to fail. An evil player on a team may play a fail, a good "
-    "player never does; one fail makes a mission fail. Merlin is shown all evil players but Mordred; Percival is shown Merlin and "
-    "Morgana, without knowing which is which; other good players are shown nothing."
-)
+_RULES: Final = RULES["avalon"]
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

@@ -82,7 +82,7 @@ class _Place(NamedTuple):
     decks: Mapping[int, Sequence[str]] | None
 
 
-SHORT: Final = ShortForm(
+SHORT: Final[ShortForm] = ShortForm(
     games=1,
     counted="games of each task, from --seed on",
     seeds=(1, 2, 3),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
@@ -13,27 +13,18 @@ from games.coordination.escape import ROOMS as ESCAPE_ROOMS
 from games.coordination.hanabi import COLORS, HanabiState, Known, action_text, legal_moves
 from games.coordination.players import PLAYERS
 from games.coordination.value import best_actions, choice_turns, turns_after
-from games.probes import Probe, Scenario, Scene
+from games.probes import RULES, Probe, Scenario, Scene
 
-_CAPTURE: Final = (
-    "Alice and Bob hunt a thief through rooms. All three move at the same time. A player stays, moves through an open door, or presses the "
-    "button of its room, which toggles a door (room 9: door 1-2, room 8: door 3-4). The thief is caught if it is in a room with a player "
-    "after a turn, or changes rooms with one (not in the first turn). It knows both choices, and enters the room whose number is farthest "
-    "from the nearer player's next room.\n"
-    "Neighbours: " + "; ".join(f"{room}: {', '.join(map(str, others))}" for room, others in ROOMS.items())
-)
-_ESCAPE: Final = (
-    "Alice and Bob flee from a killer through rooms. All three act at the same time. A player waits, moves to a neighbouring room, or "
-    "repairs the generator of its room (rooms 1 and 6). A generator needs two repairs; if one is half repaired and no one works on it in a "
-    "turn, it falls back to none. When both are repaired, a player in room 7 wins. The killer goes to the room of a player who is in a "
-    "neighbouring room before the turn, else to a random neighbouring room. It wins if it is in a room with a player after a turn.\n"
-    "Neighbours: " + "; ".join(f"{room}: {', '.join(map(str, others))}" for room, others in ESCAPE_ROOMS.items())
-)
+
+def _with_map(game: str, rooms: Mapping[int, Sequence[int]]) -> str:
+    near = "; ".join(f"{room}: {', '.join(map(str, others))}" for room, others in rooms.items())
+    return f"{RULES[game]}\nNeighbours: {near}"
+
+
+_CAPTURE: Final = _with_map("collab_capture", ROOMS)
+_ESCAPE: Final = _with_map("collab_escape", ESCAPE_ROOMS)
 _ESCAPE_ACTIONS: Final = (*(f"move to room {room}" for room in ESCAPE_ROOMS), "fix generator in room 1", "fix generator in room 6", "wait")
-_HANABI: Final = (
-    "Hanabi with two players. Cards have one of five colours and a rank from 1 to 5. A card can be played if its rank is one above that of "
-    "its colour's firework; a wrong play costs a life. A player sees the other hand, not its own; of its own it knows what hints named."
-)
+_HANABI: Final = RULES["hanabi"]
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

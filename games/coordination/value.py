@@ -81,11 +81,10 @@ class EscapeWorth(NamedTuple):
 
 def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[EscapeWorth, bool]]:
     """Value the turns of a game; with each whether the value is exact."""
-    marks = _Marks(_UNSEEN, _UNSEEN)
+    marks = _UNSEEN, _UNSEEN
     for turn in turns:
-        valued = _valued(turn, marks)
-        marks = valued.marks
-        yield valued.worth, valued.exact
+        worth, exact, marks = _valued(turn, marks)
+        yield worth, exact
 
 
 def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -> float:
@@ -112,88 +111,53 @@ def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
     return 1 + sum(found.mean for found in ends) / len(ends)
 
 
-class _Mark(NamedTuple):
-    """Whom the killer knows."""
+_Mark = tuple[frozenset[Player], Player | None]
+"""Whom the killer has seen, and whom it hunts."""
+_UNSEEN: Final[_Mark] = (START.seen, START.target)
 
-    seen: frozenset[Player]
-    target: Player | None
-
-
-_UNSEEN: Final = _Mark(START.seen, START.target)
-
-
-class _Marks(NamedTuple):
-    """The same by both readings of the rules."""
-
-    lost: _Mark
-    retained: _Mark
-
-
-class _Valued(NamedTuple):
-    worth: EscapeWorth
-    exact: bool
-    marks: _Marks
-    """After the turn."""
+_Place = tuple[int, Outcome]
+"""Where a turn can lead: the position's number, and how the game stands."""
 
 
 @lru_cache(maxsize=_MOST_TURNS)
-def _valued(turn: EscapeTurn, marks: _Marks) -> _Valued:
-    lost, retained = (
-        _drawn(turn.move, mark, _options(turn.move, mark, mark_stays=mark_stays))
-        for mark, mark_stays in ((marks.lost, False), (marks.retained, True))
-    )
+def _valued(turn: EscapeTurn, marks: tuple[_Mark, _Mark]) -> tuple[EscapeWorth, bool, tuple[_Mark, _Mark]]:
+    """The turn's worth, whether it is exact, and the marks afterwards; marks are by both readings of the rules: lost, and retained."""
     left = max(0, _LAST_TURN - turn.turn + 1)
-    worth = _worth(lost, left, mark_stays=False)
-    return _Valued(worth, worth == _worth(retained, left, mark_stays=True), _Marks(lost.mark, retained.mark))
-
-
-class _Place(NamedTuple):
-    """Where a turn can lead."""
-
-    number: int
-    outcome: Outcome
+    (lost, mark), (retained, other) = (
+        _worth(turn.move, mark, left, mark_stays=mark_stays) for mark, mark_stays in zip(marks, (False, True), strict=True)
+    )
+    return lost, lost == retained, (mark, other)
 
 
 def _led(state: EscapeState, option: KillerChoice, chosen: Mapping[Player, str]) -> _Place:
     after, outcome = step(state, option, chosen)
-    return _Place(_number(after), outcome)
-
-
-class _Drawn(NamedTuple):
-    """A turn's positions."""
-
-    before: int
-    """Number of the position before it."""
-    ends: Sequence[_Place]
-    """After each draw of the killer."""
-    end: _Place
-    """As logged."""
-    mark: _Mark
-    """Whom the killer knows afterwards."""
+    return _number(after), outcome
 
 
 @lru_cache(maxsize=_MOST_TURNS)
-def _drawn(move: EscapeMove, mark: _Mark, options: tuple[KillerChoice, ...]) -> _Drawn:
+def _drawn(move: EscapeMove, mark: _Mark, options: tuple[KillerChoice, ...]) -> tuple[int, Sequence[_Place], _Place, _Mark]:
+    """The position before a turn, where each draw of the killer leads, where the logged one led, and the mark afterwards."""
     before = EscapeState(move.rooms, move.generators, *mark)
     taken = next((option for option in options if option.room == move.killer), options[0])
     after = EscapeState(move.rooms_after, move.generators_after, taken.seen, taken.target)
     ends = [_led(before, option, move.chosen) for option in options]
-    return _Drawn(_number(before), ends, _Place(_number(after), move.outcome), _Mark(taken.seen, taken.target))
+    return _number(before), ends, (_number(after), move.outcome), (taken.seen, taken.target)
 
 
 def _options(move: EscapeMove, mark: _Mark, *, mark_stays: bool) -> tuple[KillerChoice, ...]:
     options = killer_options(EscapeState(move.rooms, move.generators, *mark))
-    near = [player for player in PLAYERS if move.rooms[player] in ROOMS[move.rooms["Adversary"]]] if mark_stays and mark.seen else []
-    return tuple(option._replace(seen=option.seen | mark.seen) for option in options) if len(near) == 1 else options
+    seen = mark[0] if mark_stays else frozenset()
+    near = [player for player in PLAYERS if move.rooms[player] in ROOMS[move.rooms["Adversary"]]] if seen else []
+    return tuple(option._replace(seen=option.seen | seen) for option in options) if len(near) == 1 else options
 
 
-def _worth(drawn: _Drawn, left: int, *, mark_stays: bool) -> EscapeWorth:
+def _worth(move: EscapeMove, mark: _Mark, left: int, *, mark_stays: bool) -> tuple[EscapeWorth, _Mark]:
     from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
-    table, now = tables(mark_stays=mark_stays), drawn.before
-    ends = [_end(table, place, left - 1) for place in drawn.ends]
-    end = _end(table, drawn.end, left - 1)
-    return EscapeWorth(
+    table = tables(mark_stays=mark_stays)
+    now, places, place, after = _drawn(move, mark, _options(move, mark, mark_stays=mark_stays))
+    ends, end = [_end(table, one, left - 1) for one in places], _end(table, place, left - 1)
+    worth = EscapeWorth(
         chance_before=float(table.chance[left, now]),
         chance_chosen=sum(found.chance for found in ends) / len(ends),
         chance_after=end.chance,
@@ -205,6 +169,7 @@ def _worth(drawn: _Drawn, left: int, *, mark_stays: bool) -> EscapeWorth:
         sure_before=float(table.sure[now]),
         sure_after=end.sure,
     )
+    return worth, after
 
 
 class _End(NamedTuple):
@@ -220,10 +185,11 @@ _ENDS: Final[Mapping[Outcome, _End]] = {"win": _End(1.0, 0.0, 0.0, 0.0), "loss":
 
 
 def _end(table: Tables, place: _Place, turns_left: int) -> _End:
-    if place.outcome in _ENDS:
-        return _ENDS[place.outcome]
-    chance = table.chance[max(0, turns_left), place.number]
-    return _End(float(chance), float(table.mean[place.number]), float(table.best[place.number]), float(table.sure[place.number]))
+    number, outcome = place
+    if outcome in _ENDS:
+        return _ENDS[outcome]
+    chance = table.chance[max(0, turns_left), number]
+    return _End(float(chance), float(table.mean[number]), float(table.best[number]), float(table.sure[number]))
 
 
 def _number(state: EscapeState) -> int:

@@ -84,7 +84,7 @@ def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[st
     return given | {"generate": SHORT.games if games is None else games, "seed": seed}, (seed,)
 
 
-SHORT: Final = ShortForm(
+SHORT: Final[ShortForm] = ShortForm(
     games=20,
     counted="targets to generate, or to take from --file",
     seeds=(3,),

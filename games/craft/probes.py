@@ -9,17 +9,10 @@ from typing import Final
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SEEN_BY, Board, Cell, all_views, views_json, wall_cells
 from games.craft.engine.rules import Move, candidates, execute
 from games.craft.value.search import best_progress
-from games.probes import Probe, Scenario, Scene
+from games.probes import RULES, Probe, Scenario, Scene
 
 _MOST_LEFT: Final = 20
-_RULES: Final = """\
-Three directors each know one wall of a target structure and tell a builder, who knows no target, what to do. The board is a 3x3 grid of
-stacks, at most three blocks high. A cell is (row,column); layer 0 is the bottom. A block is a colour letter (g green, b blue, r red,
-y yellow, o orange) and a size letter: s small, one cell; l large, two neighbouring cells of one layer, so it is in both stacks. Walls: D1
-has the cells (0,0) (1,0) (2,0), D2 (0,0) (0,1) (0,2), D3 (0,2) (1,2) (2,2). A director sees the colours of its own wall of the target and
-the board from all walls. A move places one block on top of a stack (a large one on two stacks of equal height), or removes a top block.
-Score: how nearly the board is the target at the end.
-"""
+_RULES: Final = RULES["craft"]
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

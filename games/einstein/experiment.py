@@ -79,7 +79,7 @@ class _Puzzle(NamedTuple):
     solution: tuple[int, int] | None
 
 
-SHORT: Final = ShortForm(
+SHORT: Final[ShortForm] = ShortForm(
     games=12,
     counted="puzzles to generate",
     seeds=(3,),

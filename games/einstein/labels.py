@@ -9,10 +9,12 @@ from typing import Final, Literal, NamedTuple
 from games.einstein.engine.actions import Action, ActionType, Ask, Move, Share
 from games.einstein.engine.puzzle import ALLOWED, COMMON, DESTINATIONS, REACH, Grounding, Item, mentions
 from games.einstein.engine.table import Outcome, Setting, Table
+from schemas.common.packages import packaged_yaml
 
 Group = Literal["format", "physical", "communication", "reasoning"]
 
 NO_ERROR: Final = "no_error"
+_TABLES: Final = packaged_yaml(__package__, "labels.yaml")
 
 
 class Situation(NamedTuple):
@@ -112,29 +114,8 @@ def _of_share(step: Situation, item: Item) -> dict[str, bool]:
     }
 
 
-CATEGORIES: Final[tuple[Category, ...]] = (
-    Category("format_following", "Format following", "format", None),
-    Category("object_not_in_source_bin", "Object not in source bin", "physical", "move"),
-    Category("source_bin_not_reachable", "Source bin not reachable", "physical", "move"),
-    Category("dest_bin_not_reachable", "Dest. bin not reachable", "physical", "move"),
-    Category("same_source_dest", "Source & destination same", "physical", "move"),
-    Category("redundant_sharing", "Redundant knowledge sharing", "communication", "share"),
-    Category("no_share_after_seek", "No share after seek", "communication", "ask"),
-    Category("wrong_share_after_seek", "Wrong share after seek", "communication", "share"),
-    Category("seek_known_object", "Seek known object", "communication", "ask"),
-    Category("wrong_rule", "Wrong rule understanding", "reasoning", "move"),
-    Category("wrong_guess", "Wrong random guessing", "reasoning", "move"),
-)
+CATEGORIES: Final = tuple(Category(*row) for row in _TABLES["categories"])
 """The paper's categories in the order of its table."""
 
-EXTENSIONS: Final = (
-    "unanswerable_seek",
-    "refused_seek_pending",
-    "share_not_owned",
-    "obsolete_share",
-    "out_of_mode",
-    "unknown_object",
-    "repeated_refused_move",
-    "lucky_guess",
-)
+EXTENSIONS: Final = tuple(_TABLES["extensions"])
 """Labels of this project, in addition to the paper's."""

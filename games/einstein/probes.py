@@ -8,14 +8,10 @@ from typing import Final
 from games.einstein.engine.puzzle import BINS, COMMON, DESTINATIONS, PLAYERS, REACH
 from games.einstein.game import AGENTS
 from games.einstein.value import hands_at
-from games.probes import Probe, Scenario, Scene
+from games.probes import RULES, Probe, Scenario, Scene
 
-_RULES: Final = (
-    "Two players sort blocks into four bins at the corners of a table; each block belongs into one. A player moves a block that it can "
-    "reach into that bin or into the common bin, no other. Players know facts: where a block belongs, or that two blocks belong into the "
-    "same bin, or into different bins of the same row, column or diagonal. They may share facts and ask about blocks.\n"
-    + "; ".join(f"{agent} reaches {', '.join(REACH[place])}" for place, agent in enumerate(AGENTS))
-)
+_REACH: Final = "; ".join(f"{agent} reaches {', '.join(REACH[place])}" for place, agent in enumerate(AGENTS))
+_RULES: Final = f"{RULES['einstein']}\n{_REACH}"
 
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:

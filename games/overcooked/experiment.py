@@ -51,7 +51,7 @@ def _answers(agent: int, layout: Layout, *, is_silent: bool) -> Sequence[Form]:
 
 
 def _actions(layout: Layout, agent: int) -> Iterator[Form]:
-    reach = layout.reach(agent)
+    reach = layout.reaches[agent]
     utensils = tuple(name for name in layout.utensils if name in reach)
     items = (*layout.items, DISH)
     places = (_COUNTER, *(name for name in (INGREDIENT_DISPENSER, DISH_DISPENSER, *layout.utensils) if name in reach))
@@ -125,7 +125,7 @@ def _one(number: int, _: str) -> Tasks:
     return Tasks(orders=[orders[number % len(orders)]])
 
 
-SHORT: Final = ShortForm(
+SHORT: Final[ShortForm] = ShortForm(
     games=1,
     counted="games of each order, from --seed on",
     seeds=(3,),

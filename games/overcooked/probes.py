@@ -18,17 +18,14 @@ from games.overcooked.engine.tasks import recipe_text, tasks
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, World, start_world
 from games.overcooked.text.prompts import Remembered, observation
-from games.probes import Probe, Scenario
+from games.probes import RULES, Probe, Scenario
 
 _ASSISTANT: Final = 1
 _LEVEL: Final = 3
 _ACTIONS: Final = 5
 EXPERIMENTS: Final = {"A": "plain", "B": "steps", "C": "steps:{k}"}
 """Experiment -> variant of the recipe."""
-_RULES: Final = (
-    "A Chef and an Assistant cook an order together. Only the Chef knows the recipe; the ingredients and the chopping board are on the "
-    "Assistant's side. They pass things over the counter. The Assistant does what the Chef requests."
-)
+_RULES: Final = RULES["overcooked"]
 
 
 def fixed() -> Iterator[Scenario]:

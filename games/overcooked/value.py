@@ -95,7 +95,7 @@ def _from_where_it_lies(unit: WorkUnit, begun: int, state: State, layout: Layout
 
 def _is_at_hand(item: str, agent: int, state: State, layout: Layout) -> bool:
     """Whether an agent can take something from a counter, at once or when its partner has put it down."""
-    return state["agents"][1 - agent]["held"] == item or any(at in layout.counters_of(agent) for at in on_counters(state, item))
+    return state["agents"][1 - agent]["held"] == item or any(at in layout.counters_of[agent] for at in on_counters(state, item))
 
 
 def _is_missing(before: WorkUnit, unit: WorkUnit, begun: int, state: State, layout: Layout) -> bool:
@@ -104,7 +104,7 @@ def _is_missing(before: WorkUnit, unit: WorkUnit, begun: int, state: State, layo
     if unit.name == "deliver" and _is_at_hand(unit.after[0].removeprefix("start "), unit.agent, state, layout):
         return False
     if kind == "pass":
-        return not begun and not any(at in layout.counters_of(unit.agent) for at in on_counters(state, thing))
+        return not begun and not any(at in layout.counters_of[unit.agent] for at in on_counters(state, thing))
     if kind == "put":
         utensil, _, item = thing.partition(" ")
         pot = state["utensils"].get(utensil)
@@ -161,7 +161,7 @@ def first_of(ends: Ends) -> int:
 @cache
 def _ways_to(layout: Layout, agent: int, target: Cell) -> tuple[tuple[Stand, Mapping[Stand, int]], ...]:
     """The places from which an agent can use something, and how far each is from wherever it is."""
-    everywhere = [Stand(at, facing) for at in layout.region(agent) for facing in STEPS]
+    everywhere = [Stand(at, facing) for at in layout.regions[agent] for facing in STEPS]
     return tuple((there, {here: _walk(layout, here, there) for here in everywhere}) for there in spots_at(layout, agent, target))
 
 
@@ -180,7 +180,7 @@ def targets(layout: Layout, agent: int, action: str) -> tuple[Cell, ...]:
     if action == PLACE:
         return tuple(layout.shared_counters)
     places = (call.arguments[1:] or call.arguments) if call else ()
-    return tuple([at for place in places for at in (layout.counters_of(agent) if place == "counter" else (layout.place_of(place),))])
+    return tuple([at for place in places for at in (layout.counters_of[agent] if place == "counter" else (layout.place_of(place),))])
 
 
 @cache
@@ -210,7 +210,7 @@ def spots_at(layout: Layout, agent: int, target: Cell) -> tuple[Stand, ...]:
     """The places from which an agent can use something."""
     x, y = target
     found = (Stand((x - dx, y - dy), facing) for facing, (dx, dy) in STEPS.items())
-    return tuple(stand for stand in found if stand.at in layout.region(agent))
+    return tuple(stand for stand in found if stand.at in layout.regions[agent])
 
 
 def _all_spots(layout: Layout, agent: int, cells: Iterable[Cell]) -> list[Stand]:
@@ -343,7 +343,7 @@ def _action(layout: Layout, unit: WorkUnit, action: str, waited_for: Collection[
         return Action(aims, tuple(waits) if action == unit.actions[0] else ())
     place = call.arguments[-1]
     if "counter" in call.arguments and place != "counter":
-        return Action(tuple([aim for aim in aims if aim.at in handed or aim.at not in layout.counters_of(unit.agent)]))
+        return Action(tuple([aim for aim in aims if aim.at in handed or aim.at not in layout.counters_of[unit.agent]]))
     if place == "counter":
         passed = f"pass {call.arguments[0]}"
         there = tuple(Aim(at) for at in handed if at in cells)

@@ -389,7 +389,7 @@ def _verified(view: TurnView, agent: int) -> list[str]:
 
 def _cooks(view: TurnView, layout: Layout) -> bool:
     """Whether something of the Chef's is being made, after which it may have planned to ask."""
-    own = layout.reach(_CHEF)
+    own = layout.reaches[_CHEF]
     return any(name in own and 0 < pot["timer"] < layout.cook_time for name, pot in view.state_before["utensils"].items())
 
 

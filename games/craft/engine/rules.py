@@ -39,6 +39,7 @@ from games.craft.engine.board import (
     Stack,
     is_large,
 )
+from schemas.common.packages import packaged_yaml
 
 
 class Move(Struct, frozen=True, cache_hash=True):
@@ -95,32 +96,7 @@ ERROR_CODES: Final[tuple[ErrorCode, ...]] = get_args(ErrorCode)
 
 ErrorCategory = Literal["layer", "span", "other"]
 
-MESSAGES: Final[dict[ErrorCode, str]] = {
-    "C1": "Missing fields: action={action}, position={position}",
-    "C2": "Bad coordinate format: {parts}",
-    "C3": "Invalid position format: {position}",
-    "C4": "Coordinates out of bounds: ({row},{column})",
-    "C5": "Coordinate parsing failed: {reason}",
-    "A1": "Unknown action: '{action}'",
-    "P1": "Block '{block}' not in available blocks",
-    "P2": "Wrong layer at {position}: got {layer}, expected {height} (stack has {height} blocks)",
-    "P3": "Stack full at {position} (3 blocks already)",
-    "L1": "span_to cannot be same as position: {position}",
-    "L2": "Large block '{block}' needs span_to — specify which adjacent cell it extends into",
-    "L3": "Illegal span into invisible cell: {position}↔{span_to}. Large blocks cannot include {hidden}.",
-    "L4": "Invalid span_to format: {span_to}",
-    "L5": "span_to {span_to} is not adjacent to {position} — valid neighbors: {neighbors}",
-    "L6": "span_to {span_to} has {partner_height} blocks, {position} has {height} — both must be at same height to place on same layer",
-    "L7": "Neighbor {span_to} stack is already full",
-    "L8": "{position} or {span_to} already occupied by another span at layer {layer}",
-    "R1": "Cannot remove from {position} — stack is empty",
-    "R2": "Cannot remove layer {layer} at {position} — must remove top block first (layer {top})",
-    "R3": "Large block at {position} layer {layer} has no recorded span partner",
-    "R4": "Cannot remove large block at {position} layer {layer} alone — must also specify span_to={partner}",
-    "R5": "Incorrect span_to for large block removal at {position} layer {layer}: got {span_to}, expected {partner}",
-    "X1": "Move execution failed",
-    "X2": "Move execution error: {reason}",
-}
+MESSAGES: Final[dict[ErrorCode, str]] = packaged_yaml(__package__, "messages.yaml")
 """Message templates. X2 (an exception inside the released engine) occurs only in foreign logs."""
 
 

@@ -81,40 +81,18 @@ class TurnFacts:
     """The moves of all turns before."""
     decision: BuilderDecision
 
-    @property
-    def board(self) -> Board:
-        """The board the directors spoke about."""
-        return self.record.board_before
-
-    @property
-    def listed(self) -> tuple[Move, ...]:
-        """The candidates the builder was shown."""
-        return self.record.listed
-
     def others(self, voice: Voice) -> list[Voice]:
         """Give the other directors with a readable message in this turn."""
         return [other for other in self.voices if other.director != voice.director and other.speaks]
 
-    def target_block(self, cell: Cell, layer: int) -> str | None:
-        """Give the block that belongs there; None if none does."""
-        return self._at(self.target, cell, layer)
-
-    def block(self, cell: Cell, layer: int) -> str | None:
-        """Give the block there; None if there is none."""
-        return self._at(self.board, cell, layer)
-
-    def _at(self, board: Board, cell: Cell, layer: int) -> str | None:
-        stack = board.stacks[CELL_INDEX[cell]]
-        return stack[layer] if 0 <= layer < len(stack) else None
-
     def is_right(self, cell: Cell, layer: int) -> bool:
         """Whether the block that belongs there is there."""
-        block = self.block(cell, layer)
-        return block is not None and block == self.target_block(cell, layer)
+        block = _block(self.record.board_before, cell, layer)
+        return block is not None and block == _block(self.target, cell, layer)
 
     def looks_right(self, director: Director, cell: Cell, layer: int) -> bool:
         """Tell whether a place of the own wall shows the same colour and apparent size as in the target."""
-        seen = _entry(self.board, director, cell, layer)
+        seen = _entry(self.record.board_before, director, cell, layer)
         return seen is not None and seen == self.shown(director, cell, layer)
 
     def shown(self, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
@@ -124,7 +102,12 @@ class TurnFacts:
     def hides_large(self, director: Director, cell: Cell, layer: int) -> bool:
         """Tell whether the target has a large block there that looks small on this wall."""
         shown = self.shown(director, cell, layer) if cell in WALLS[director] else None
-        return shown is not None and shown.size == 1 and is_large(self.target_block(cell, layer) or "")
+        return shown is not None and shown.size == 1 and is_large(_block(self.target, cell, layer) or "")
+
+
+def _block(board: Board, cell: Cell, layer: int) -> str | None:
+    stack = board.stacks[CELL_INDEX[cell]]
+    return stack[layer] if 0 <= layer < len(stack) else None
 
 
 def _entry(board: Board, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
@@ -159,7 +142,7 @@ def _asks_nothing_settled(facts: TurnFacts, voice: Voice) -> Answer:
     if request.verb == "remove" or not acted:
         return None
     requested = any(other.request is not None and _same(other.request, request) for other in facts.earlier)
-    is_placed = all(facts.block(cell, request.layer) == request.block for cell in request.cells)
+    is_placed = all(_block(facts.record.board_before, cell, request.layer) == request.block for cell in request.cells)
     return ("No", "engine") if requested and is_placed else None
 
 
@@ -195,9 +178,9 @@ def _can_be_executed(facts: TurnFacts, voice: Voice) -> Answer:
     if request.layer is None:
         return None
     if request.verb == "remove":
-        possible = execute(facts.board, Move("remove", None, request.cell, request.layer, request.span_to)).accepted
+        possible = execute(facts.record.board_before, Move("remove", None, request.cell, request.layer, request.span_to)).accepted
         return ("Yes", "construction") if possible else None
-    return ("Yes", "construction") if facts.board.height(request.cell) == request.layer else None
+    return ("Yes", "construction") if facts.record.board_before.height(request.cell) == request.layer else None
 
 
 def _settles_contradiction(facts: TurnFacts, voice: Voice) -> Answer:
@@ -265,16 +248,16 @@ def _names_missing_block(facts: TurnFacts, voice: Voice) -> Answer:
         return None
     right = facts.is_right(thought.cell, thought.layer)
     if thought.verb == "remove":
-        nothing = facts.block(thought.cell, thought.layer) is None
+        nothing = _block(facts.record.board_before, thought.cell, thought.layer) is None
         return ("No", "construction") if right or nothing else None
     if right:
         return "No", "geometry"
     missing = [layer for layer in range(MAX_HEIGHT) if not facts.is_right(thought.cell, layer)]
-    if all((facts.target_block(thought.cell, layer) or " ")[0] != thought.color for layer in missing):
+    if all((_block(facts.target, thought.cell, layer) or " ")[0] != thought.color for layer in missing):
         return "No", "geometry"
     shown = facts.shown(voice.director, thought.cell, thought.layer)
     fits = shown is not None and (shown.color, shown.size) == (COLORS[thought.color or "g"], 2 if thought.size == "l" else 1)
-    return ("Yes", "geometry") if fits and thought.layer >= facts.board.height(thought.cell) else None
+    return ("Yes", "geometry") if fits and thought.layer >= facts.record.board_before.height(thought.cell) else None
 
 
 def _leaves_right_blocks_out(facts: TurnFacts, voice: Voice) -> Answer:
@@ -292,10 +275,10 @@ def _has_right_layer(facts: TurnFacts, voice: Voice) -> Answer:
     thought = voice.plan.thought
     if thought is None or thought.verb == "remove" or thought.cell is None or thought.layer is None or not voice.owns(thought.cells):
         return None
-    if thought.layer != facts.board.height(thought.cell):
+    if thought.layer != facts.record.board_before.height(thought.cell):
         return "No", "engine"
-    even = all(facts.board.height(cell) == thought.layer for cell in thought.cells)
-    wanted = facts.target_block(thought.cell, thought.layer)
+    even = all(facts.record.board_before.height(cell) == thought.layer for cell in thought.cells)
+    wanted = _block(facts.target, thought.cell, thought.layer)
     return ("Yes", "engine") if even and wanted is not None and wanted[0] == thought.color else None
 
 
@@ -303,12 +286,13 @@ def _arrives_at_candidate(facts: TurnFacts, voice: Voice) -> Answer:
     thought = voice.plan.thought
     if thought is None:
         return None
-    if not facts.listed:
+    if not facts.record.listed:
         return "N/A", "no oracle list in log"
-    if any(thought.names_block(move) for move in facts.listed):
+    if any(thought.names_block(move) for move in facts.record.listed):
         return "Yes", "engine"
     near = any(
-        move.action == thought.verb and (move.block or " ")[0] == thought.color and move.covered() & thought.cells for move in facts.listed
+        move.action == thought.verb and (move.block or " ")[0] == thought.color and move.covered() & thought.cells
+        for move in facts.record.listed
     )
     return None if near else ("No", "engine")
 
@@ -318,14 +302,14 @@ def _can_be_done_now(facts: TurnFacts, voice: Voice) -> Answer:
     move = None if thought is None else _literal_move(facts, thought)
     if move is None:
         return None
-    return ("Yes" if execute(facts.board, move).accepted else "No"), "engine"
+    return ("Yes" if execute(facts.record.board_before, move).accepted else "No"), "engine"
 
 
 def _literal_move(facts: TurnFacts, thought: Instruction) -> Move | None:
     if thought.cell is None or thought.layer is None:
         return None
     if thought.verb == "remove":
-        return Move("remove", None, thought.cell, thought.layer, facts.board.partner(thought.cell, thought.layer))
+        return Move("remove", None, thought.cell, thought.layer, facts.record.board_before.partner(thought.cell, thought.layer))
     return Move("place", thought.block, thought.cell, thought.layer, thought.span_to) if thought.complete else None
 
 
@@ -367,22 +351,22 @@ def _points_at_a_place(facts: TurnFacts) -> Answer:
 
 
 def _gives_block_of_candidate(facts: TurnFacts) -> Answer:
-    if not facts.listed:
+    if not facts.record.listed:
         return None
     whole = [request for request in _requests(facts) if request.block is not None]
-    if any(request.cells and request.allows(move) for request in whole for move in facts.listed):
+    if any(request.cells and request.allows(move) for request in whole for move in facts.record.listed):
         return "Yes", "engine"
-    return None if {request.block for request in whole} & {move.block for move in facts.listed} else ("No", "engine")
+    return None if {request.block for request in whole} & {move.block for move in facts.record.listed} else ("No", "engine")
 
 
 def _lets_builder_pick(facts: TurnFacts) -> Answer:
-    if not facts.listed:
+    if not facts.record.listed:
         return None
     request = _requests(facts)
-    exact = [one for one in request if any(one.names_block(move) for move in facts.listed)]
+    exact = [one for one in request if any(one.names_block(move) for move in facts.record.listed)]
     if exact:
         return None if any(at_odds(one, other) for one in exact for other in request) else ("Yes", "engine")
-    loosely = any(replace(one, size=None, span_to=None).allows(move) for one in request for move in facts.listed)
+    loosely = any(replace(one, size=None, span_to=None).allows(move) for one in request for move in facts.record.listed)
     return None if loosely else ("No", "engine")
 
 
@@ -413,14 +397,14 @@ def _builder_understood(facts: TurnFacts) -> Answer:
 
 
 def _vagueness_caused_miss(facts: TurnFacts) -> Answer:
-    if not facts.listed:
+    if not facts.record.listed:
         return "N/A", "no oracle list in log"
     outcome, choice = facts.record.outcome, facts.decision.choice
     if outcome is None or choice is None:  # it asked, or wrote what cannot be read, though it could have moved
         return None
-    if outcome.accepted and followed_full(facts.listed, outcome.move):
+    if outcome.accepted and followed_full(facts.record.listed, outcome.move):
         return "N/A", "engine"
-    if any(same_effect(move, outcome.move) for move in facts.listed):
+    if any(same_effect(move, outcome.move) for move in facts.record.listed):
         return None
     if choice.followed is None and outcome.accepted and not any(request.cells for request in _requests(facts)):
         return "Yes", "construction"
@@ -428,7 +412,7 @@ def _vagueness_caused_miss(facts: TurnFacts) -> Answer:
     meant = any(
         voice.director == choice.followed and voice.request is not None and voice.request.names_block(choice.move) for voice in facts.voices
     )
-    sufficient = _lets_builder_pick(facts) == ("Yes", "engine") and meant and choice.move in facts.listed
+    sufficient = _lets_builder_pick(facts) == ("Yes", "engine") and meant and choice.move in facts.record.listed
     return ("No", "construction") if sufficient and slips and slips <= _CUT_SHORT else None
 
 

@@ -121,8 +121,8 @@ def _targets(world: World, agent: int, call: WrittenAction) -> tuple[Cell, ...]:
 def _with_item(world: World, agent: int, item: str) -> tuple[Cell, ...]:
     """Counters with an item; if one is out of the partner's reach, only such ones."""
     having = tuple(at for at in _by_rows(world.layout) if world.counters.get(at) == item)
-    partner = world.layout.counters_of(1 - agent)
-    private = tuple(at for at in having if at in world.layout.counters_of(agent) and at not in partner)
+    partner = world.layout.counters_of[1 - agent]
+    private = tuple(at for at in having if at in world.layout.counters_of[agent] and at not in partner)
     return private or having
 
 
@@ -140,7 +140,7 @@ def _by_rows(layout: Layout) -> tuple[Cell, ...]:
 def _towards(layout: Layout, agent: int, at: Cell, facing: str, targets: tuple[Cell, ...]) -> Move:
     """A step to where a target can be faced at the lowest cost, a turn there, or the interaction; a stay where none can be."""
     ways = _ways(layout.floor, at)
-    spots = [spot for target in targets for spot in _adjacent(layout.region(agent), target)]
+    spots = [spot for target in targets for spot in _adjacent(layout.regions[agent], target)]
     if not spots:
         return _STAY
     # steps until the interaction, which is not counted: the walk, and a turn where it does not end with the right look

@@ -74,43 +74,31 @@ class Layout:
     levels: Mapping[str, int] = field(default_factory=dict)
     """Order -> level, of orders of one's own that have one."""
 
-    def region(self, agent: int) -> frozenset[Cell]:
-        """Give the floor cells that an agent can walk to."""
-        return self._regions[agent]
-
-    def reach(self, agent: int) -> frozenset[str]:
-        """Give the fixtures that an agent can use."""
-        return self._reaches[agent]
-
-    def counters_of(self, agent: int) -> frozenset[Cell]:
-        """Give the counters that an agent can use."""
-        return self._counters[agent]
-
     @cached_property
     def shared_counters(self) -> frozenset[Cell]:
         """Counters that both can use: the only way from one half to the other."""
-        return self.counters_of(0) & self.counters_of(1)
+        return self.counters_of[0] & self.counters_of[1]
 
     @cached_property
-    def _regions(self) -> tuple[frozenset[Cell], ...]:
+    def regions(self) -> tuple[frozenset[Cell], ...]:
+        """Per agent the floor cells that it can walk to."""
         return tuple(frozenset(self.distances(start)) for start in self.starts)
-
-    def _steps_from(self, at: Cell) -> list[Cell]:
-        return [other for other in neighbours(at) if other in self.floor]
 
     def distances(self, start: Cell) -> dict[Cell, int]:
         """Steps from a cell to each that can be walked to, the nearest first."""
-        return distances(start, self._steps_from)
+        return distances(start, lambda at: [other for other in neighbours(at) if other in self.floor])
 
     @cached_property
-    def _reaches(self) -> tuple[frozenset[str], ...]:
+    def reaches(self) -> tuple[frozenset[str], ...]:
+        """Per agent the fixtures that it can use."""
         return tuple(
-            frozenset(name for at, name in self.fixtures.items() if not cells.isdisjoint(neighbours(at))) for cells in self._regions
+            frozenset(name for at, name in self.fixtures.items() if not cells.isdisjoint(neighbours(at))) for cells in self.regions
         )
 
     @cached_property
-    def _counters(self) -> tuple[frozenset[Cell], ...]:
-        return tuple(frozenset(at for at in self.counters if not cells.isdisjoint(neighbours(at))) for cells in self._regions)
+    def counters_of(self) -> tuple[frozenset[Cell], ...]:
+        """Per agent the counters that it can use."""
+        return tuple(frozenset(at for at in self.counters if not cells.isdisjoint(neighbours(at))) for cells in self.regions)
 
     def place_of(self, fixture: str) -> Cell:
         """Give where a fixture is.
@@ -128,7 +116,7 @@ class Layout:
     def utensils_of(self, agent: int) -> tuple[Utensil, ...]:
         """Give the utensils that an agent can use, in reading order of the grid."""
         standing = sorted(self.fixtures, key=lambda at: (at[1], at[0]))
-        reach = self.reach(agent)
+        reach = self.reaches[agent]
         return tuple(self.utensils[name] for at in standing if (name := self.fixtures[at]) in self.utensils and name in reach)
 
     def is_operation(self, action: str) -> bool:
@@ -211,7 +199,7 @@ NONE: Final = "[NONE]"
 def known_actions(agent: int, layout: Layout | None = None) -> frozenset[str]:
     """Give the actions of an agent (0 Chef, 1 Assistant) that count in trajectories, without blanks; all others are dropped."""
     layout = layout or kitchen()
-    own = sorted(name for name in layout.reach(agent) if name in layout.utensils)
+    own = sorted(name for name in layout.reaches[agent] if name in layout.utensils)
     works = {f"{layout.utensils[name].operation}({name})" for name in own} | {f"put_obj_in_utensil({name})" for name in own}
     places = ("counter", *own) if agent == 0 else ("counter", *own, INGREDIENT_DISPENSER, DISH_DISPENSER)
     pickups = {f"pickup({item},{place})" for item in layout.items for place in places}

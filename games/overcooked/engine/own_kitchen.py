@@ -45,8 +45,8 @@ _READ_OTHERWISE: Final = ("request", "accept", "deny", "clarify", "wait", DISH, 
 """Parts of names that the engine's grammar takes for something else."""
 
 
-def check_grid(rows: Sequence[str], utensils: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
-    """Give the rows back if they are a grid.
+def check_grid(rows: Sequence[str], utensils: Mapping[str, Mapping[str, Any]]) -> None:
+    """See that the rows are a grid.
 
     Raises:
         BadInputError: rows differ in length, a symbol is unknown, or something is there twice or nowhere.
@@ -69,7 +69,6 @@ def check_grid(rows: Sequence[str], utensils: Mapping[str, Mapping[str, Any]]) -
     for symbol, name in named.items():
         if symbol not in "X.":
             _refuse(there[symbol] != 1, f"grid: {symbol} ({name}) stands there {there[symbol]} times: put it in once")
-    return rows
 
 
 def check_recipes(utensils: Mapping[str, Mapping[str, Any]], capacity: int) -> list[str]:
@@ -133,18 +132,20 @@ def check_reach(layout: Layout) -> None:
         BadInputError: they cannot.
     """
     chef, assistant = AGENTS
-    _refuse(not layout.region(0).isdisjoint(layout.region(1)), f"grid: {chef} and {assistant} stand in one room: part it with counters (X)")
+    _refuse(
+        not layout.regions[0].isdisjoint(layout.regions[1]), f"grid: {chef} and {assistant} stand in one room: part it with counters (X)"
+    )
     _refuse(not layout.shared_counters, "grid: no counter (X) is in reach of both agents: nothing could be handed over")
     for name in layout.fixtures.values():
-        reached = [agent for agent in AGENTS if name in layout.reach(AGENTS.index(agent))]
+        reached = [agent for agent in AGENTS if name in layout.reaches[AGENTS.index(agent)]]
         _refuse(not reached, f"grid: nobody reaches {name}: put floor (.) that is connected to an agent's beside it")
         _refuse(len(reached) > 1, f"grid: both agents reach {name}: put it where one alone does")
     for name, due in ((INGREDIENT_DISPENSER, assistant), (DISH_DISPENSER, assistant), (DELIVERY, chef)):
-        _refuse(name not in layout.reach(AGENTS.index(due)), f"grid: {name} is the {due}'s, who does not reach it: put it in its room")
+        _refuse(name not in layout.reaches[AGENTS.index(due)], f"grid: {name} is the {due}'s, who does not reach it: put it in its room")
     for order in layout.needs_dish:
         utensil = next(utensil for utensil in layout.utensils.values() if order in utensil.makes)
         _refuse(
-            utensil.name not in layout.reach(0),
+            utensil.name not in layout.reaches[0],
             f"order {order} is made in {utensil.name}, which the Chef does not reach: orders are finished and delivered by the Chef",
         )
 
@@ -271,7 +272,8 @@ def _made(text: bytes) -> Layout:
     source.setdefault("name", f"kitchen-{hashlib.blake2b(text, digest_size=3).hexdigest()}")
     usual = published()
     utensils = source.get("utensils") or usual["utensils"]
-    grid = check_grid(source.get("grid") or usual["grid"], utensils)
+    grid = source.get("grid") or usual["grid"]
+    check_grid(grid, utensils)
     ingredients = check_recipes(utensils, source["utensil_capacity"])
     usual_orders = {} if "utensils" in source else {name: {"dish": usual["needs_dish"][name]} for name in tasks()}
     orders = source.get("orders") or usual_orders

@@ -73,7 +73,7 @@ class _Planner:
         self._layout = layout
         self._order = order
         self._made_in = {product: utensil for utensil in layout.utensils.values() for product in utensil.makes}
-        self._owner = {name: agent for agent in (1, 0) for name in layout.reach(agent)}
+        self._owner = {name: agent for agent in (1, 0) for name in layout.reaches[agent]}
 
     def plan(self) -> Workflow:
         utensil = self._made_in[self._order]

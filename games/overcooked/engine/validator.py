@@ -4,13 +4,14 @@ The messages are ours; each holds the fragment by which `code_of` finds its code
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
 from games.overcooked.engine.actions import WrittenAction, parse_call, wait_steps
 from games.overcooked.engine.layout import AGENTS, DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout
 from games.overcooked.engine.world import World
+from schemas.common.packages import packaged_yaml
 
 _FORMAT: Final = "please check your plan: write actions in one line, separated by ';', and nothing else."
 _COUNTER: Final = "counter"
@@ -78,9 +79,9 @@ def _wrong_pickup(layout: Layout, item: str, place: str) -> Iterator[str]:
 def _unreachable(world: World, agent: int, item: str, place: str) -> Iterator[str]:
     role, layout = AGENTS[agent].lower(), world.layout
     if place == _COUNTER:
-        if all(world.counters.get(at) != item for at in layout.counters_of(agent)):
+        if all(world.counters.get(at) != item for at in layout.counters_of[agent]):
             yield f"There is no {item} on counter that {role} can visit."
-    elif place not in layout.reach(agent):
+    elif place not in layout.reaches[agent]:
         if agent == 0 and "dispenser" in place:
             yield "Chef can not directly access dispenser. The assistant can bring ingredients."
         yield f"{role} can not reach the {place if place in layout.utensils else 'destination'}. Please check if it is in your space."
@@ -93,7 +94,7 @@ def _put(world: World, agent: int, call: WrittenAction) -> Iterator[str]:
     utensil = call.arguments[-1]
     if utensil not in world.layout.utensils:
         yield f"Wrong put_obj_in_utensil() parmas: {utensil} is no utensil."
-    if utensil not in world.layout.reach(agent):
+    if utensil not in world.layout.reaches[agent]:
         yield f"{role} can not reach the {utensil}. Please check if you can interact with it."
     if held is None:
         yield f"There is no object in {role}'s hand, so can not put it on {utensil}."
@@ -144,7 +145,7 @@ def _operate(world: World, agent: int, call: WrittenAction) -> Iterator[str]:
     known = world.layout.utensils.get(utensil)
     if known is None or known.operation != call.name:
         yield f"Wrong {call.name}() parmas: {utensil}"
-    if utensil not in world.layout.reach(agent):
+    if utensil not in world.layout.reaches[agent]:
         yield f"{role} can not reach the {utensil}. Please check if the utensil is in your space."
     if utensil not in world.utensils:
         yield f"Ingredients in {utensil} are not enough to begin the operation."
@@ -162,42 +163,7 @@ _CHECKS: Final[Mapping[str, Callable[[World, int, WrittenAction], Iterator[str]]
 }
 
 
-VALIDATOR_CODES: Final[tuple[tuple[str, str], ...]] = (
-    ("P_FORMAT", "please check your plan"),
-    ("P_PICKUP_ARITY", "Wrong pickup() params. It should have 2"),
-    ("P_PICKUP_OBJ", "does not belong to any recipe ingredients or dish"),
-    ("P_PICKUP_PLACE", "does not belong to any utensils, dispenser or counter"),
-    ("P_DISP_COOKED", "only get raw ingredients and dish from dispenser"),
-    ("P_DISH_SRC", "only get dish from dish_dispenser"),
-    ("P_INGR_SRC", "only get ingredient from ingredient_dispenser"),
-    ("P_PUT", "Wrong put_obj_in_utensil() par"),
-    ("P_FILL", "Wrong fill_dish_with_food() par"),
-    ("P_OP_UTENSIL", "Wrong cook() parmas:"),
-    ("P_OP_UTENSIL", "Wrong cut() parmas:"),
-    ("P_OP_UTENSIL", "Wrong bake() parmas:"),
-    ("P_OP_UTENSIL", "Wrong stir() parmas:"),
-    ("P_WAIT", "Too long wait time"),
-    ("V_COOKING", "is cooking, and you should wait"),
-    ("V_READY_PUT", "is ready, and you should pick up"),
-    ("V_NEED_DISH", " need a dish."),
-    ("V_CHEF_DISP", "Chef can not directly access dispenser"),
-    ("V_NO_COUNTER_ITEM", "There is no {object} on counter"),
-    ("V_REACH", "can not reach the"),
-    ("V_HAND_FULL", "so can not pick other thing"),
-    ("V_NOT_IN_UTENSIL", "please check the item your want to pickup"),
-    ("V_PUT_EMPTY", "so can not put it on"),
-    ("V_PUT_DISH", "can not put dish into any utensil"),
-    ("V_PLACE_EMPTY", "so can not place object on counter"),
-    ("V_COUNTER_FULL", "There is no empty counter"),
-    ("V_FILL_NO_DISH", "There is no dish in hand"),
-    ("V_FILL_NOT_NEEDED", "does not need dish"),
-    ("V_FILL_NOT_READY", "is not ready or cooking for filled"),
-    ("V_DELIVER_ITEM", "Item in your hand is not finished food"),
-    ("V_DELIVER_EMPTY", "Your hand is empty"),
-    ("V_OP_EMPTY", "are not enough to begin the operation"),
-    ("V_OP_BUSY", "is busy. You can not operate it"),
-    ("V_OP_HAND", "so can not interact with utensil"),
-)
+VALIDATOR_CODES: Final[Sequence[tuple[str, str]]] = [(code, fragment) for code, fragment in packaged_yaml(__package__, "refusals.yaml")]
 """Code and the fragment that identifies it, in the order in which they are tried; ``{object}`` matches any name."""
 
 OTHER: Final = "V_OTHER"

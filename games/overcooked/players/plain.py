@@ -81,7 +81,7 @@ def _get(scene: KitchenView, layout: Layout, item: str) -> _Step:
     """Come to hold an item; with something else in the hand, put that down first."""
     utensil = layout.maker(item)
     place = "counter" if item in scene.counters else None
-    if place is None and utensil is not None and utensil.name in layout.reach(0):
+    if place is None and utensil is not None and utensil.name in layout.reaches[0]:
         if scene.ready.get(utensil.name) != item:
             return _make(scene, layout, utensil, item)
         place = utensil.name

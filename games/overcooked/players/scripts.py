@@ -386,7 +386,7 @@ class ScriptedPlayer:
         if not work:
             return ["wait(1)"]
         if work[0].startswith("pickup(") and any(
-            query.world.running(name) for name in query.world.layout.reach(1) if f",{name})" in work[0]
+            query.world.running(name) for name in query.world.layout.reaches[1] if f",{name})" in work[0]
         ):
             return ["wait(1)"]
         stop = next((place for place, action in enumerate(work) if self.script.layout.is_operation(action)), len(work) - 1)

@@ -314,7 +314,7 @@ def _own_actions(lines: Sequence[str], layout: Layout, agent: int) -> Iterator[s
     """An agent's actions with its own places; those of utensils only where it has any."""
     utensils = layout.utensils_of(agent)
     names = [utensil.name for utensil in utensils]
-    dispensers = [name for name in (INGREDIENT_DISPENSER, DISH_DISPENSER) if name in layout.reach(agent)]
+    dispensers = [name for name in (INGREDIENT_DISPENSER, DISH_DISPENSER) if name in layout.reaches[agent]]
     slots = {
         "wait": layout.wait_limit,
         "places": _either(["counter", *dispensers, *names]),
@@ -336,4 +336,4 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _reached(layout: Layout, agent: int) -> str:
-    return ", ".join([*sorted(layout.reach(agent)), "the shared counters"])
+    return ", ".join([*sorted(layout.reaches[agent]), "the shared counters"])

@@ -351,7 +351,7 @@ class _Listener:
         """A request: its action, if that is certain."""
         item, place = self._item(words) or self._it, self._place(words)
         self._it = item
-        own = {work.operation: name for name, work in self._layout.utensils.items() if name in self._layout.reach(self._responder)}
+        own = {work.operation: name for name, work in self._layout.utensils.items() if name in self._layout.reaches[self._responder]}
         actions: tuple[str, ...] | None = None
         if verb == "wait":
             actions = ()
@@ -372,7 +372,7 @@ class _Listener:
 
     def _source(self, item: str) -> str:
         """Where the one who is asked takes an item from unless a message states otherwise."""
-        mine = self._layout.reach(self._responder)
+        mine = self._layout.reaches[self._responder]
         made = next((name for name, utensil in self._layout.utensils.items() if name in mine and item in utensil.makes), None)
         dispenser = DISH_DISPENSER if item == DISH else INGREDIENT_DISPENSER if item in self._layout.ingredients else None
         return dispenser if dispenser in mine and dispenser is not None else made or _COUNTER

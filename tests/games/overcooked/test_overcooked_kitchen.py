@@ -54,11 +54,11 @@ def run(world: World, *pairs: tuple[str, str]) -> list[str]:
 def test_reach() -> None:
     """Three shared counters are the only passage; each half has its own utensils (section 1)."""
     layout = kitchen()
-    assert layout.reach(0) == {"pot0", "oven0", "delivery"}
-    assert layout.reach(1) == {"chopping_board0", "blender0", "ingredient_dispenser", "dish_dispenser"}
+    assert layout.reaches[0] == {"pot0", "oven0", "delivery"}
+    assert layout.reaches[1] == {"chopping_board0", "blender0", "ingredient_dispenser", "dish_dispenser"}
     assert layout.shared_counters == {(2, 1), (2, 2), (2, 3)}
-    assert layout.counters_of(0) - layout.shared_counters == {(4, 1), (4, 2)}
-    assert layout.counters_of(1) - layout.shared_counters == {(1, 0)}
+    assert layout.counters_of[0] - layout.shared_counters == {(4, 1), (4, 2)}
+    assert layout.counters_of[1] - layout.shared_counters == {(1, 0)}
 
 
 @pytest.mark.shared
@@ -331,7 +331,7 @@ def test_a_hand_takes_one_thing(held: str | None, code: str | None) -> None:
     world = world_of()
     assistant = world.bodies[1]
     assistant.held = held
-    world.counters[min(world.layout.counters_of(1))] = "egg"
+    world.counters[min(world.layout.counters_of[1])] = "egg"
     for place in ("ingredient_dispenser", "counter"):
         message = refusal(world, 1, f"pickup(egg,{place})")
         assert (message and code_of(message)) == code
