@@ -153,18 +153,6 @@ def observation(state: CaptureState, player: Player, actions: tuple[Action, ...]
     return "\n".join([f"{rooms} {doors} ", *(listed(place, action) for place, action in enumerate(actions)), ""])
 
 
-MOVE_CATEGORIES = {
-    "closer": "one step less to the thief's room",
-    "in_position": "not nearer to the thief's room, and yet part of a fastest capture: to a button, around the thief, in its way",
-    "not_closer": "moves, not nearer, and no fastest capture has this move",
-    "stay": "stays where it could have come closer, and no fastest capture has this",
-    "stay_no_way": "stays, and no open way leads nearer",
-    "press_opens": "opens a way to the thief that a player did not have",
-    "press_other": "presses a button that opens no way to the thief",
-}
-"""Category -> meaning; by where the thief is before the turn, and by the fastest captures from there."""
-
-
 def move_category(state: CaptureState, player: Player, action: Action, best: Container[Action]) -> tuple[str, str]:
     """Category of a listed action, and what the rule saw.
 

@@ -171,18 +171,6 @@ def observation(state: EscapeState, player: Player, choice: KillerChoice) -> str
     return f"{own} {killer} {goal} {needs} {gate} Available Actions: {', '.join(actions(state, player))}"
 
 
-MOVE_CATEGORIES = {
-    "repair": "works on a generator that is not fixed",
-    "repair_fixed": "works on a generator that is fixed",
-    "exit": "goes through the open gate's room",
-    "deadly": "ends in the room to which the killer is known to go",
-    "abandon": "leaves a half repaired generator to which nobody attends: it falls back",
-    "move": "moves otherwise",
-    "wait": "waits otherwise",
-}
-"""Category -> meaning; the first that holds, deadly before all others."""
-
-
 def is_deadly(state: EscapeState, player: Player, action: str) -> bool:
     """The killer is known to go to one room, and the player ends there."""
     options = killer_options(state)

@@ -189,20 +189,6 @@ def _after_hint(known: Known, move: Move, *, hit: bool) -> Known:
     return known._replace(ranks=value, rank_hinted=True) if hit else known._replace(ranks=known.ranks.replace(value, ""))
 
 
-MOVE_CATEGORIES = {
-    "safe_play": "every card that it can be, by hints and by counting what lies open, fits",
-    "clued_play": "it fits; the player could not be sure, and its partner had just told something new about this card",
-    "lucky_play": "it fits, but the player could not know",
-    "misplay": "it does not fit: a life is lost",
-    "clue_playable": "tells something new about a card that can be played now",
-    "clue_new": "tells something new about other cards",
-    "clue_redundant": "names only cards whose colour or rank the partner knew from a hint",
-    "discard": "throws a card away that is not the last copy of one still needed",
-    "discard_last": "throws the last copy of a needed card away",
-}
-"""Category -> meaning."""
-
-
 def is_safe_play(state: HanabiState, known: Known) -> bool:
     """Every card that it can be, by hints alone, fits its stack."""
     return all(state.fits(card) for card in known.cards)

@@ -240,16 +240,7 @@ def _wanted(layout: Layout, cook: Cook, action: str) -> Spot:
 
 WAIT: Final = "wait."
 MOVE_AWAY: Final = "move away."
-MACRO_CATEGORIES: Final = {
-    "useful": "nothing speaks against it",
-    "idle": "waits although a soup could be moved on",
-    "wait": "waits, and nothing could be done at once",
-    "aside": "moves away from the partner",
-    "full_cooker": "carries an onion to a cooker that has three",
-    "too_early": "wants soup from a cooker that is not ready",
-    "surplus_onion": "takes an onion although every cooker has three",
-}
-"""Category -> meaning."""
+
 
 _PLACE: Final = re.compile(r"\b([opcdsk]\d+)\b")
 _USES: Final = {

@@ -9,22 +9,20 @@ from typing import get_args
 import pytest
 
 from analytics.query import query
-from games.coordination import capture as capture_moves
-from games.coordination import escape as escape_moves
-from games.coordination import hanabi as hanabi_moves
-from games.coordination import kitchen
 from games.coordination.players import READS
 from games.craft.measures import RepairedCategory
 from games.einstein.labels import CATEGORIES
 from games.overcooked.engine.validator import OTHER, VALIDATOR_CODES
 from games.overcooked.taxonomy import INITIATING, RESPONDING
 from ingest.files.run import ingest_paths
+from schemas.common.packages import packaged_yaml
 from schemas.records import Failure
 from schemas.store import batches
 from schemas.store.store import Store
 from tests.masters import published_store
 from tests.played import played_store
 
+MOVES = packaged_yaml("games.coordination", "categories.yaml")
 KINDS = {
     "none",
     "format",
@@ -88,10 +86,10 @@ def test_former_names_of_a_family_from_another_package_are_mapped(tmp_path: Path
         ("overcooked_initiating", set(INITIATING)),
         ("overcooked_responding", set(RESPONDING)),
         ("coordination_read", set(READS)),
-        ("hanabi_move", set(hanabi_moves.MOVE_CATEGORIES)),
-        ("capture_move", set(capture_moves.MOVE_CATEGORIES)),
-        ("escape_move", set(escape_moves.MOVE_CATEGORIES)),
-        ("overcooked_macro", set(kitchen.MACRO_CATEGORIES)),
+        ("hanabi_move", set(MOVES["hanabi"])),
+        ("capture_move", set(MOVES["collab_capture"])),
+        ("escape_move", set(MOVES["collab_escape"])),
+        ("overcooked_macro", set(MOVES["overcooked"])),
     ],
 )
 def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categories: set[str]) -> None:
