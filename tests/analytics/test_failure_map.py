@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from analytics.query import query
+from games.coordination import hanabi as hanabi_moves
 from games.coordination.players import READS
 from games.craft.measures import RepairedCategory
 from games.einstein.labels import CATEGORIES
