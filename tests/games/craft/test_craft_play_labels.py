@@ -315,7 +315,7 @@ def test_sg3_and_sg6_follow_from_heights_and_halves(turns: list[TurnFacts]) -> N
     for facts, voice, answer in labelled(turns, "SG3"):
         thought = voice.plan.thought
         assert thought is not None
-        stacks = facts.board.structure_json()
+        stacks = facts.record.board_before.structure_json()
         assert (answer == "Yes") == (thought.layer == len(stacks[thought.cell or ""]))
     for facts, voice, answer in labelled(turns, "SG6"):
         thought = voice.plan.thought
@@ -330,7 +330,7 @@ def test_sg5_is_what_a_fresh_engine_says(turns: list[TurnFacts]) -> None:
     for facts, voice, answer in labelled(turns, "SG5"):
         thought = voice.plan.thought
         assert thought is not None
-        board = Board.from_json(facts.board.structure_json(), facts.board.spans_json())
+        board = Board.from_json(facts.record.board_before.structure_json(), facts.record.board_before.spans_json())
         stack, layer, cell = board.stack(thought.cell or ""), thought.layer, thought.cell
         if thought.verb == "remove":
             partner = next((set(pair) - {cell} for pair in board.spans_json().get(str(layer), []) if cell in pair), set[str | None]())

@@ -40,7 +40,7 @@ def mean_progress(games: Games) -> float:
 
 def remove_gap(games: Games) -> float:
     """Attempted minus oracle remove rate over turns with candidates and an attempt (formats, section 7, reading ``any``)."""
-    turns = [facts.record for game in games for facts in game if facts.listed and facts.record.outcome]
+    turns = [facts.record for game in games for facts in game if facts.record.listed and facts.record.outcome]
     attempted = sum(record.outcome is not None and record.outcome.move.action == "remove" for record in turns)
     return (attempted - sum(any(move.action == "remove" for move in record.listed) for record in turns)) / len(turns)
 
@@ -128,8 +128,8 @@ def test_every_failure_category_occurs() -> None:
                 for facts in craft_turns(structure, SETTINGS, persona, builder, seed=2):
                     outcome = facts.record.outcome
                     move, error = (outcome.move, outcome.error) if outcome else (None, None)
-                    published.add(published_category(facts.listed, move, error.message if error else None))
-                    repaired.add(repaired_category(facts.listed, move, error, unreadable=facts.record.unreadable is not None))
+                    published.add(published_category(facts.record.listed, move, error.message if error else None))
+                    repaired.add(repaired_category(facts.record.listed, move, error, unreadable=facts.record.unreadable is not None))
     assert published == set(get_args(PublishedCategory))
     assert repaired == set(get_args(RepairedCategory))
 
