@@ -59,7 +59,7 @@ SHORT: Final[ShortForm] = ShortForm(
     counted="puzzles of each size, by the seeds from --seed on",
     seeds=(0,),
     team=lambda asked: ("A=script:solver",) if asked and asked.solo else (f"all=script:{FAULTLESS}",),
-    drawn=lambda games, seed, given: (given | {"generate": games or SHORT.games, "first": seed}, (seed,)),
+    drawn=lambda games, seed, given: (given | {"generate": SHORT.games if games is None else games, "first": seed}, (seed,)),
     one=lambda number, _: Tasks(generate=1, first=number),
     examples=(
         "asympuzl --player all=script:sharing --player all=script:ignoring --size 3 --size 5 --games 10 --out logs/",

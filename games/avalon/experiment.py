@@ -49,7 +49,7 @@ SHORT: Final[ShortForm] = ShortForm(
     counted="deals, by the seeds from --seed on",
     seeds=(0,),
     team=lambda _: (f"all=script:{FAULTLESS}",),
-    drawn=lambda games, seed, given: (given | {"generate": games or SHORT.games, "first": seed}, (seed,)),
+    drawn=lambda games, seed, given: (given | {"generate": SHORT.games if games is None else games, "first": seed}, (seed,)),
     one=lambda number, _: Tasks(generate=1, first=number),
     examples=(
         "avalon --player all=script:careful --size 5 --games 10 --out logs/",

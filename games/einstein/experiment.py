@@ -85,7 +85,7 @@ SHORT: Final[ShortForm] = ShortForm(
     seeds=(3,),
     team=lambda asked: (f"all=script:{PLANNER if asked.trajectories else FAULTLESS}",),
     drawn=lambda games, seed, given: (
-        given if given.keys() & {"task", "ids"} else given | {"generate": games or SHORT.games, "seed": seed},
+        given if given.keys() & {"task", "ids"} else given | {"generate": SHORT.games if games is None else games, "seed": seed},
         (seed,),
     ),
     one=lambda number, _: Tasks(generate=1, seed=number),

@@ -130,7 +130,7 @@ SHORT: Final[ShortForm] = ShortForm(
     counted="games of each order, from --seed on",
     seeds=(3,),
     team=lambda _: (f"all=script:{FAULTLESS}",),
-    drawn=lambda games, seed, given: (given, range(seed, seed + (games or SHORT.games))),
+    drawn=lambda games, seed, given: (given, range(seed, seed + (SHORT.games if games is None else games))),
     one=_one,
     examples=(
         "overcooked --player all=script:optimal --task boiled_egg --out logs/",

@@ -55,7 +55,7 @@ class Spirals:
     def kinds(self, game: list[TurnFacts]) -> set[str]:
         """Give the kinds that occur in a game."""
         found: set[str] = set()
-        left = [game[0].board.stacks]
+        left = [game[0].record.board_before.stacks]
         refused: set[object] = set()
         for facts in game:
             record = facts.record
