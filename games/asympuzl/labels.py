@@ -14,9 +14,17 @@ from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
 Label = Literal[
-    "no_json", "invalid_action", "repeated_message", "ignored_partner", "overcorrection", "wasted_write", "correction_spiral",
-    "out_of_knowledge_claim", "wrong_statement", "sufficient_message",
-]  # fmt: skip
+    "no_json",
+    "invalid_action",
+    "repeated_message",
+    "ignored_partner",
+    "overcorrection",
+    "wasted_write",
+    "correction_spiral",
+    "out_of_knowledge_claim",
+    "wrong_statement",
+    "sufficient_message",
+]
 
 FAILURES: Final[tuple[Label, ...]] = tuple(label for label in get_args(Label) if label != "sufficient_message")
 """The labels of something that went wrong."""

@@ -128,15 +128,33 @@ def _cell_counts(stack: Stack, wanted: Stack) -> tuple[int, int, int, bool]:
 
 
 PublishedCategory = Literal[
-    "correct", "engine_layer_error", "engine_span_error", "engine_other_error", "wrong_position", "wrong_block_color", "wrong_span",
+    "correct",
+    "engine_layer_error",
+    "engine_span_error",
+    "engine_other_error",
+    "wrong_position",
+    "wrong_block_color",
+    "wrong_span",
     "no_oracle_or_attempt",
-]  # fmt: skip
+]
 
 RepairedCategory = Literal[
-    "correct", "engine_coordinate_error", "engine_block_error", "engine_layer_error", "engine_full_stack_error", "engine_span_error",
-    "engine_empty_cell_error", "engine_execution_error", "wrong_position", "wrong_color", "wrong_size", "wrong_color_and_size",
-    "wrong_span", "unreadable_reply", "no_oracle_or_attempt",
-]  # fmt: skip
+    "correct",
+    "engine_coordinate_error",
+    "engine_block_error",
+    "engine_layer_error",
+    "engine_full_stack_error",
+    "engine_span_error",
+    "engine_empty_cell_error",
+    "engine_execution_error",
+    "wrong_position",
+    "wrong_color",
+    "wrong_size",
+    "wrong_color_and_size",
+    "wrong_span",
+    "unreadable_reply",
+    "no_oracle_or_attempt",
+]
 
 ERROR_KINDS: Final[dict[str, RepairedCategory]] = {
     **dict.fromkeys(("C1", "C2", "C3", "C4", "C5"), "engine_coordinate_error"),

@@ -17,12 +17,28 @@ from games.overcooked.measures import Event, TimestepOutput, best_tes, d_max, te
 from games.overcooked.text.replies import NOTHING, Heard, calls_in, heard, requests_meant
 
 INITIATING: Final = (
-    "correct", "missing_step", "next_step", "premature", "repetitive", "irrelevant", "infeasible", "wrong_parameter", "no_request",
-)  # fmt: skip
+    "correct",
+    "missing_step",
+    "next_step",
+    "premature",
+    "repetitive",
+    "irrelevant",
+    "infeasible",
+    "wrong_parameter",
+    "no_request",
+)
 RESPONDING: Final = (
-    "correct", "missing_step", "wrong_parameter", "infeasible", "premature", "repetitive", "irrelevant", "refused",
-    "followed_wrong_request", "excessive",
-)  # fmt: skip
+    "correct",
+    "missing_step",
+    "wrong_parameter",
+    "infeasible",
+    "premature",
+    "repetitive",
+    "irrelevant",
+    "refused",
+    "followed_wrong_request",
+    "excessive",
+)
 
 
 def not_understood(event: Event, messages: Sequence[TimestepOutput], layout: Layout | None = None) -> tuple[str, ...]:

@@ -49,8 +49,14 @@ REACH: Final[tuple[tuple[Bin, ...], tuple[Bin, ...]]] = (
 """The bins that each player reaches, in the order in which prompts name them."""
 
 SHOWN_BINS: Final[tuple[Bin, ...]] = (
-    "top_left_bin", "player2_bin", "top_right_bin", "commonbin", "bottom_left_bin", "player1_bin", "bottom_right_bin",
-)  # fmt: skip
+    "top_left_bin",
+    "player2_bin",
+    "top_right_bin",
+    "commonbin",
+    "bottom_left_bin",
+    "player1_bin",
+    "bottom_right_bin",
+)
 """All bins in the order in which prompts list them."""
 
 _OFFSET: Final[dict[RelationKind, int]] = {"bin": 0, "row": 2, "column": 1, "diagonal": 3}

@@ -259,9 +259,27 @@ def _one(*habits: Habit, rate: float = 0.5) -> Persona:
 
 
 _MIXED: Final[tuple[Habit, ...]] = (
-    misspell, lose_track, reach_across, overreach, stand_still, name_phantom, misread, throw, detour, take_back, insist, idle,
-    repeat_news, dodge, miss_the_point, ask_known, invent, tell_inferred, tell_stale, speak_out_of_turn,
-)  # fmt: skip
+    misspell,
+    lose_track,
+    reach_across,
+    overreach,
+    stand_still,
+    name_phantom,
+    misread,
+    throw,
+    detour,
+    take_back,
+    insist,
+    idle,
+    repeat_news,
+    dodge,
+    miss_the_point,
+    ask_known,
+    invent,
+    tell_inferred,
+    tell_stale,
+    speak_out_of_turn,
+)
 
 PERSONAS: Final[dict[str, Persona]] = {
     "sensible": _one(rate=0),
