@@ -19,9 +19,9 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.timing import forget, medians
 from benchmarks.workload import fresh, scratch
 from games.coordination import capture, escape, kitchen
-from games.coordination.courses.agent import Table
-from games.coordination.courses.scripts import GAMES, CoordinationGame, ScriptedTeam
+from games.coordination.courses.agent import GAMES, CoordinationGame, Table
 from games.coordination.courses.scripts import POLICIES as COORDINATION
+from games.coordination.courses.scripts import ScriptedTeam
 from games.coordination.hanabi import HanabiTable, Move, deck_of_seed
 from games.coordination.kitchen import LAYOUTS
 from games.coordination.setup import course_of
@@ -96,7 +96,7 @@ def _step_log(job: Job) -> list[_Step]:
     """The turns of a game as the published code logs them."""
     asked = coordination_of(job.header)
     table = Table(asked.seed)
-    for _ in played_by(course_of(asked, table), ScriptedTeam(asked.game, asked.place, table)):
+    for _ in played_by(course_of(asked, table), ScriptedTeam(asked, table)):
         pass
     steps: list[_Step] = json.loads(json.dumps(table.steps))
     return steps

@@ -28,7 +28,10 @@ from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
 
 class ContinuedGame(Protocol):
-    """A module of this form, `games.<family>.continuation`, makes a family's logged games continue with changes."""
+    """A module of this form, `games.<family>.continuation`, makes a family's logged games continue with changes.
+
+    It can have functions in place of `replies` and `written` of this module, which are those of cotrace's own log.
+    """
 
     player_setup: Callable[[Header], PlayerSetup]
     """Who can play which agent in the game of a log."""
@@ -39,10 +42,6 @@ class ContinuedGame(Protocol):
     """
     scripted: Callable[[Header, Mapping[str, str], Takeover | None], Course]
     """The same, played by scripts that remember (agent -> script), who draw from other random numbers from some step on."""
-    replies: Callable[[Header, Turn], Sequence[ReplyEntry]]
-    """What the agents wrote in a turn, word for word or so that the game reads the same, where the log does not have it."""
-    written: Callable[[str, str, str], str]
-    """A reply of an agent from what a person wants it to `say` or to `do` (agent, which of the two, text)."""
 
 
 def continued_game(benchmark: str) -> ContinuedGame:
@@ -96,7 +95,7 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[tuple[Exchange,
 
 
 def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
-    """Only cotrace's own log has them.
+    """What the agents wrote in a turn, word for word or so that the game reads the same, where the log does not have it: nothing does.
 
     Raises:
         UsageError: always.
@@ -105,7 +104,7 @@ def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
 
 
 def written(_: str, __: str, text: str) -> str:
-    """A reply word for word, in the game's grammar."""
+    """A reply of an agent from what a person wants it to `say` or to `do` (agent, which of the two, text): word for word."""
     return text
 
 
@@ -194,7 +193,8 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
     given: dict[str, str | Callable[[Any], str]] = {
         reply.agent: reply.text for reply in reversed(turns[-1].replies or ()) if reply.agent in change.kept
     }
-    given |= {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, setup)}
+    reply_of = getattr(game, "written", written)
+    given |= {agent: reply_of(agent, *words) for name, words in change.given.items() for agent in _found(name, setup)}
     calls = 0 if change.step is None else sum(map(len, asked_in(logged, change.turn)[: change.step]))
     given |= {agent: setup.scripts[setup.roles[agent]][script] for agent, script in change.scripts.items()}
     plan = _Plan(logged.header, game, turns, change, frozenset({*changed, *given}), given, calls=calls)
@@ -298,7 +298,7 @@ def _found(name: str, setup: PlayerSetup) -> list[str]:
 
 
 def _with_replies(game: ContinuedGame, header: Header, turn: Turn) -> Turn:
-    return turn if turn.replies else replace(turn, replies=tuple(game.replies(header, turn)))
+    return turn if turn.replies else replace(turn, replies=tuple(getattr(game, "replies", replies)(header, turn)))
 
 
 def _check(game: ContinuedGame, header: Header, turns: Sequence[Turn]) -> None:

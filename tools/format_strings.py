@@ -28,6 +28,7 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "dashboards/grid.py",
         "games/asympuzl/players.py",
         "games/asympuzl/game.py",
+        "games/avalon/prompts.py",
         "games/coordination/kitchen.py",
         "games/coordination/courses/agent.py",
         "games/craft/text/prompts.py",

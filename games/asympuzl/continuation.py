@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from games.asympuzl.setup import CASTS, ROLES, SCRIPTS, SOLO_ROLES, course_of, game_of, scripted_course
-from games.continuations import replies, written
 from games.players.course import Course, Takeover
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
-
-__all__ = ["course", "player_setup", "replies", "scripted", "written"]
 
 
 def player_setup(header: Header) -> PlayerSetup:

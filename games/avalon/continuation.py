@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.avalon.setup import course_of, game_of, setup_of
-from games.continuations import replies, written
 from games.players.course import Course
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
-
-__all__ = ["course", "player_setup", "replies", "written"]
 
 
 def player_setup(header: Header) -> PlayerSetup:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from games.continuations import replies, written
 from games.coordination.setup import course_of, game_of, scripted_course, setup_of, table_of
 from games.players.course import Course, Takeover
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
-
-__all__ = ["course", "player_setup", "replies", "scripted", "written"]
 
 
 def player_setup(header: Header) -> PlayerSetup:

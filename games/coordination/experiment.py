@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import AliasChoices, Field
 
-from games.coordination.courses.agent import PUBLISHED, Harness, Switches
-from games.coordination.courses.scripts import BEFORE_ONSET, GAMES, CoordinationGame
+from games.coordination.courses.agent import GAMES, LONGEST, PUBLISHED, CoordinationGame, GameSetup, Harness, Switches
+from games.coordination.courses.scripts import BEFORE_ONSET
 from games.coordination.hanabi import DECK
-from games.coordination.setup import LONGEST, VARIANTS, GameSetup, course_of, header_of, scripted_course, setup_of
+from games.coordination.setup import VARIANTS, course_of, header_of, scripted_course, setup_of
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job

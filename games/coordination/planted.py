@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
-from games.coordination.courses.scripts import BEFORE_ONSET, CoordinationGame
+from games.coordination.courses.agent import CoordinationGame
+from games.coordination.courses.scripts import BEFORE_ONSET
 from games.coordination.players import PLAYERS
 from games.coordination.setup import VARIANTS
 from games.experiments.plan import play

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from games.coordination.capture import SCENARIOS, TURN_LIMIT
+from games.coordination.capture import SCENARIOS
 from games.coordination.courses import capture, escape, hanabi, kitchen
-from games.coordination.courses.agent import CourseSetup, Switches, Table
-from games.coordination.courses.scripts import GAMES, POLICIES, SCRIPTS, CoordinationGame, ScriptedTeam
-from games.coordination.escape import EXIT, GENERATORS, PUBLISHED, TURN_CAP, room_in
+from games.coordination.courses.agent import GAMES, LONGEST, VARIANT_NAMES, CoordinationGame, GameSetup, Switches, Table
+from games.coordination.courses.scripts import POLICIES, SCRIPTS, ScriptedTeam
+from games.coordination.escape import EXIT, GENERATORS, room_in
 from games.coordination.escape import SCENARIOS as ESCAPES
 from games.coordination.hanabi import DECK, MAX_SCORE, MAX_TURNS
-from games.coordination.kitchen import DELIVERY, LAYOUTS, TICKS
-from games.coordination.players import PLAYERS, Player
+from games.coordination.kitchen import DELIVERY, LAYOUTS
+from games.coordination.players import PLAYERS
 from games.players.course import Course, Takeover, played_by
-from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
+from games.players.setup import DEFAULT_START, PlayerSetup, evaluated
 from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
 ROLES: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")
 """Agent -> role."""
 
-_COURSES: Final[Mapping[CoordinationGame, Callable[[CourseSetup, Table], Course]]] = {
+_COURSES: Final[Mapping[CoordinationGame, Callable[[GameSetup, Table], Course]]] = {
     "hanabi": hanabi.course,
     "overcooked": kitchen.course,
     "collab_capture": capture.course,
@@ -38,74 +37,17 @@ VARIANTS: Final[Mapping[CoordinationGame, Sequence[str]]] = {
 }
 """Game -> its layouts or scenarios."""
 
-LONGEST: Final[Mapping[CoordinationGame, int]] = {
-    "hanabi": MAX_TURNS,
-    "overcooked": TICKS,
-    "collab_capture": TURN_LIMIT,
-    "collab_escape": TURN_CAP,
-}
-"""Game -> turns after which it ends, unless fewer are asked for; of a kitchen also more."""
-
 _GOALS: Final[Mapping[CoordinationGame, dict[str, Any]]] = {
     "hanabi": {"score": MAX_SCORE},
     "overcooked": {"soups": "as many as possible", "points_each": DELIVERY},
     "collab_capture": {"captured": True},
     "collab_escape": {"generators": list(GENERATORS), "exit": EXIT},
 }
-_VARIANT_NAMES: Final[Mapping[CoordinationGame, str]] = {"overcooked": "layout", "collab_capture": "scenario", "collab_escape": "scenario"}
 
 
 def setup_of(game: CoordinationGame) -> PlayerSetup:
     """Alice and Bob, with the scripts of a game."""
     return PlayerSetup(ROLES, {"player": SCRIPTS[game]}, {"player": POLICIES[game]})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameSetup:
-    """One game to be played."""
-
-    game: CoordinationGame
-    variant: str
-    """Layout or scenario; empty in Hanabi."""
-    taken: Mapping[str, str]
-    """Agent -> player."""
-    switches: Switches
-    seed: int
-    turns: int
-    """The most turns; the length of a kitchen game in ticks."""
-    deck: Sequence[str] | None = None
-    """Of Hanabi, in the order of dealing; None: shuffled by the seed."""
-    started_at: datetime = DEFAULT_START
-
-    @property
-    def condition(self) -> dict[str, Any]:
-        """Every switch."""
-        variant = {_VARIANT_NAMES[self.game]: self.variant} if self.variant else {}
-        shorter = {"turns": self.turns} if self.turns != LONGEST[self.game] else {}
-        return {"game": self.game, **variant, **({"ticks": self.turns} if self.game == "overcooked" else shorter), **self.switches.logged()}
-
-    @property
-    def place(self) -> CourseSetup:
-        """What the course needs."""
-        taken: dict[Player, str] = {player: self.taken[player] for player in PLAYERS}
-        return CourseSetup(self.episode, self.variant, self.seed, self.turns, self.deck, taken, self.switches)
-
-    @property
-    def task(self) -> str:
-        """Name of what is played, as in published logs."""
-        names = {"hanabi": f"hanabi seed {self.seed}", "collab_escape": "escape" + f" {self.variant}" * (self.variant != PUBLISHED)}
-        return names.get(self.game, self.variant)
-
-    @property
-    def episode(self) -> str:
-        """A name of the game that no other of the experiment has."""
-        marks = {"theory_of_mind": "tom", "verification": "ver", "memory": "mem", "explanation": "exp", "partner_information": "part"}
-        parts = [mark for name, mark in marks.items() if getattr(self.switches, name)]
-        parts += ["conv"] * self.switches.conventions + [str(self.switches.verification_limit)] * self.switches.verification
-        parts += ["published"] * (self.switches.harness == "published")
-        length = str(self.turns) if self.game == "overcooked" or self.turns != LONGEST[self.game] else ""
-        variant = "_".join(filter(None, (self.variant, length, f"s{self.seed}")))
-        return f"{self.game}/{team_name(self.taken)}/{'-'.join(parts) or 'bare'}/{variant}"
 
 
 def header_of(game: GameSetup) -> Header:
@@ -137,7 +79,7 @@ def game_of(header: Header) -> GameSetup:
     game = next((known for known in GAMES if known == facts.get("game")), None)
     if game is None or not isinstance(header.seed, int):
         raise BadInputError(f"game must be one of {', '.join(GAMES)}, and the seed a number", locator="line 1.run.condition")
-    variant, deck = facts.get(_VARIANT_NAMES.get(game, ""), ""), header.details.get("deck")
+    variant, deck = facts.get(VARIANT_NAMES.get(game, ""), ""), header.details.get("deck")
     turns = facts.get("ticks", 1) if game == "overcooked" else facts.get("turns", LONGEST[game])
     if (VARIANTS[game] and variant not in VARIANTS[game]) or not isinstance(turns, int) or turns < 1:
         raise BadInputError(f"there is no {variant!r} of {turns!r} turns in {game}", locator="line 1.run.condition")
@@ -179,10 +121,10 @@ def _killer_room(state: Any) -> int:
 
 def course_of(game: GameSetup, table: Table | None = None) -> Course:
     """Give the course of a game; the table, if one is given, holds what was played."""
-    return _COURSES[game.game](game.place, table or Table(game.seed))
+    return _COURSES[game.game](game, table or Table(game.seed))
 
 
 def scripted_course(game: GameSetup, takeover: Takeover | None = None) -> Course:
     """The course of a game that scripts play which remember."""
     table = Table(game.seed)
-    return played_by(course_of(game, table), ScriptedTeam(game.game, game.place, table), takeover)
+    return played_by(course_of(game, table), ScriptedTeam(game, table), takeover)

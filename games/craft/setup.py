@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from games.craft.engine.board import DIRECTORS, Board, Director, all_views, views_json
 from games.craft.engine.rules import Move
-from games.craft.game import Agent, Game, GameSettings, Rules, TurnRecord, kept
+from games.craft.game import Agent, Game, GameSettings, TurnRecord, kept
 from games.craft.measures import COMPLETION_THRESHOLD, followed_action_position_layer
 from games.craft.players import plain
 from games.craft.players.team import ScriptedTeam
@@ -21,19 +21,12 @@ from games.players.player import Observation, Round, ToolUse
 from games.players.setup import DEFAULT_START
 from schemas.chat.messages import Message
 from schemas.game import ActionEntry, AgentEntry, End, Header, OracleEntry, Turn, UtteranceEntry
-from schemas.replies import ReadReply
 
 ROLES: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"director": plain.DIRECTORS_BY_NAME, "builder": plain.BUILDERS}
 """Role -> script -> policy over the role's observation."""
-
-_READERS: Final[Mapping[Rules, Mapping[str, ReadReply]]] = {
-    "sane": {"director": replies.director_reading, "builder": replies.answer_reading},
-    "published": {"director": replies.published_director_reading, "builder": replies.published_answer_reading},
-}
-"""Rules -> role -> how its replies are read."""
 
 _EVERYONE: Final = tuple(ROLES)
 
@@ -182,7 +175,7 @@ def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] 
         data=seen,
         wants_thoughts=agent != "builder",
         tool=tool,
-        reads=_READERS[rules]["builder" if agent == "builder" else "director"],
+        reads=replies.READERS[rules]["builder" if agent == "builder" else "director"],
     )
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from games.continuations import replies, written
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.setup import CASTS, ROLES, course_of, game_of, scripted_course
 from games.players.course import Course, Takeover
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
-
-__all__ = ["course", "player_setup", "replies", "scripted", "written"]
 
 
 def player_setup(_: Header) -> PlayerSetup:

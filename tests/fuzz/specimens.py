@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from games.coordination.courses.scripts import CoordinationGame
+from games.coordination.courses.agent import CoordinationGame
 from games.einstein.game import GameSettings
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as PlayAsympuzl
 from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl

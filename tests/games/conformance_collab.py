@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from games.coordination import capture, escape, kitchen
-from games.coordination.courses.scripts import CoordinationGame
+from games.coordination.courses.agent import CoordinationGame
 from games.coordination.escape import TURN_CAP
 from games.coordination.hanabi import PLAYERS_IN_ORDER as ROLES
 from games.coordination.hanabi import HanabiTable, Move, deck_of_seed, legal_moves, listed, observation

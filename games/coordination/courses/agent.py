@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from random import Random
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
+from games.coordination.capture import TURN_LIMIT
+from games.coordination.escape import PUBLISHED as PUBLISHED_ROOMS
+from games.coordination.escape import TURN_CAP
+from games.coordination.hanabi import MAX_TURNS
+from games.coordination.kitchen import TICKS
 from games.coordination.players import KINDS, Player, Read, named_action, partner_of, read_of
 from games.players.course import Reply, Step, ask
 from games.players.player import Observation, texts_of
+from games.players.setup import DEFAULT_START, team_name
 from games.settings import Settings
 from schemas.chat.messages import Message
 from schemas.game import UtteranceEntry
@@ -63,20 +70,61 @@ PUBLISHED: Final[Mapping[str, Switches]] = {
 """Game -> the parts of the agent as the released code has them; the harness is not the released one, unless asked for."""
 
 
-class CourseSetup(NamedTuple):
-    """What a course needs to know of its game."""
+CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]
+GAMES: Final[tuple[CoordinationGame, ...]] = get_args(CoordinationGame)
 
-    name: str
-    """The episode's, for the step log."""
+LONGEST: Final[Mapping[CoordinationGame, int]] = {
+    "hanabi": MAX_TURNS,
+    "overcooked": TICKS,
+    "collab_capture": TURN_LIMIT,
+    "collab_escape": TURN_CAP,
+}
+"""Game -> turns after which it ends, unless fewer are asked for; of a kitchen also more."""
+
+VARIANT_NAMES: Final[Mapping[CoordinationGame, str]] = {"overcooked": "layout", "collab_capture": "scenario", "collab_escape": "scenario"}
+"""Game -> what its variants are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSetup:
+    """One game to be played."""
+
+    game: CoordinationGame
     variant: str
-    """Layout or scenario."""
+    """Layout or scenario; empty in Hanabi."""
+    taken: Mapping[str, str]
+    """Agent -> player."""
+    switches: Switches
     seed: int
     turns: int
-    """The most turns; of a kitchen its length in ticks."""
-    deck: Sequence[str] | None
-    taken: Mapping[Player, str]
-    """Player -> who plays it."""
-    switches: Switches
+    """The most turns; the length of a kitchen game in ticks."""
+    deck: Sequence[str] | None = None
+    """Of Hanabi, in the order of dealing; None: shuffled by the seed."""
+    started_at: datetime = DEFAULT_START
+
+    @property
+    def condition(self) -> dict[str, Any]:
+        """Every switch."""
+        variant = {VARIANT_NAMES[self.game]: self.variant} if self.variant else {}
+        shorter = {"turns": self.turns} if self.turns != LONGEST[self.game] else {}
+        return {"game": self.game, **variant, **({"ticks": self.turns} if self.game == "overcooked" else shorter), **self.switches.logged()}
+
+    @property
+    def task(self) -> str:
+        """Name of what is played, as in published logs."""
+        names = {"hanabi": f"hanabi seed {self.seed}", "collab_escape": "escape" + f" {self.variant}" * (self.variant != PUBLISHED_ROOMS)}
+        return names.get(self.game, self.variant)
+
+    @property
+    def episode(self) -> str:
+        """A name of the game that no other of the experiment has."""
+        marks = {"theory_of_mind": "tom", "verification": "ver", "memory": "mem", "explanation": "exp", "partner_information": "part"}
+        parts = [mark for name, mark in marks.items() if getattr(self.switches, name)]
+        parts += ["conv"] * self.switches.conventions + [str(self.switches.verification_limit)] * self.switches.verification
+        parts += ["published"] * (self.switches.harness == "published")
+        length = str(self.turns) if self.game == "overcooked" or self.turns != LONGEST[self.game] else ""
+        variant = "_".join(filter(None, (self.variant, length, f"s{self.seed}")))
+        return f"{self.game}/{team_name(self.taken)}/{'-'.join(parts) or 'bare'}/{variant}"
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from games.coordination import capture as rules
-from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
+from games.coordination.courses.agent import Decided, GameSetup, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.players import PLAYERS, Injected, Player, ground, partner_of
 from games.coordination.value import turns_left
 from games.players.course import Course
@@ -19,7 +19,7 @@ from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
 
 
-def course(at: CourseSetup, table: Table) -> Course:
+def course(at: GameSetup, table: Table) -> Course:
     """Play a game; ``table.steps`` fills with its turns as the step log has them."""
     state, steps = rules.start(at.variant), table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
@@ -40,7 +40,7 @@ def course(at: CourseSetup, table: Table) -> Course:
             {
                 "schema": "collab_capture_step/1",
                 "game": "collab_capture",
-                "episode": at.name,
+                "episode": at.episode,
                 "scenario": at.variant,
                 "turn": len(steps) + 1,
                 "rooms_before": state.rooms,
@@ -80,7 +80,7 @@ def course(at: CourseSetup, table: Table) -> Course:
     return End(success=caught, score=float(caught), stop_reason="captured" if caught else "turn_limit", turns_taken=len(steps))
 
 
-def _situation(at: CourseSetup, state: rules.CaptureState, player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(at: GameSetup, state: rules.CaptureState, player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
     partner = partner_of(player)
     actions = tuple(rules.listed(place, action) for place, action in enumerate(state.actions(player)))
     stay = next(text for text in actions if rules.STAY in text)

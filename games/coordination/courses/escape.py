@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final
 
 from games.coordination import escape as rules
-from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
+from games.coordination.courses.agent import Decided, GameSetup, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.players import PLAYERS, Player, ScriptDecision, ground, partner_of
 from games.coordination.value import choice_turns
 from games.players.course import Course
@@ -24,7 +24,7 @@ _PARTS = rules.FIXES_NEEDED * len(rules.GENERATORS) + 1
 """Repairs, and the way out."""
 
 
-def course(at: CourseSetup, table: Table) -> Course:
+def course(at: GameSetup, table: Table) -> Course:
     """Play a game; ``table.steps`` fills with its turns as the step log has them."""
     state, steps = rules.SCENARIOS[at.variant], table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
@@ -73,7 +73,7 @@ def _killer(state: rules.EscapeState, table: Table) -> rules.KillerChoice:
 
 
 def _situation(
-    at: CourseSetup, seen: tuple[rules.EscapeState, rules.KillerChoice], player: Player, done: dict[Player, list[str]], turn: int
+    at: GameSetup, seen: tuple[rules.EscapeState, rules.KillerChoice], player: Player, done: dict[Player, list[str]], turn: int
 ) -> Situation:
     state, choice = seen
     partner = partner_of(player)
@@ -129,13 +129,13 @@ def _shown(state: rules.EscapeState) -> dict[str, Any]:
 
 
 def _step(
-    at: CourseSetup, states: tuple[rules.EscapeState, rules.EscapeState], choice: rules.KillerChoice, decisions: Mapping[Player, Decided]
+    at: GameSetup, states: tuple[rules.EscapeState, rules.EscapeState], choice: rules.KillerChoice, decisions: Mapping[Player, Decided]
 ) -> dict[str, Any]:
     before, after = states
     return {
         "schema": "collab_escape_step/1",
         "game": "collab_escape",
-        "episode": at.name,
+        "episode": at.episode,
         "seed": at.seed,
         **({} if at.variant == rules.PUBLISHED else {"scenario": at.variant}),
         **rules.shown_rooms(before, "before"),

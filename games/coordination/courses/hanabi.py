@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from games.coordination import hanabi as rules
-from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, rules_of, voices
+from games.coordination.courses.agent import Decided, GameSetup, Situation, Table, decide, rules_of, voices
 from games.coordination.players import Injected, Player, graded, ground, partner_of
 from games.players.course import Course
 from games.players.player import texts_of
@@ -19,7 +19,7 @@ from schemas.game import ActionEntry, End, Turn
 _ACTIONS = "Available Legal Actions:"
 
 
-def course(at: CourseSetup, table: Table) -> Course:
+def course(at: GameSetup, table: Table) -> Course:
     """Play a game; ``table.steps`` fills with its turns as the step log has them."""
     played, steps = rules.HanabiTable(at.deck or rules.deck_of_seed(at.seed)), table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
@@ -73,7 +73,7 @@ def course(at: CourseSetup, table: Table) -> Course:
 
 
 def _situation(
-    at: CourseSetup, seen: tuple[rules.HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int
+    at: GameSetup, seen: tuple[rules.HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int
 ) -> Situation:
     state, player_index = seen
     player: Player = rules.PLAYERS_IN_ORDER[player_index]
@@ -114,14 +114,14 @@ def _next_cards(state: rules.HanabiState) -> str:
 
 
 def _step(
-    at: CourseSetup, table: rules.HanabiTable, moved: tuple[rules.HanabiState, int, rules.Move], decided: Decided, actions: Sequence[str]
+    at: GameSetup, table: rules.HanabiTable, moved: tuple[rules.HanabiState, int, rules.Move], decided: Decided, actions: Sequence[str]
 ) -> dict[str, Any]:
     before, player_index, move = moved
     player = rules.PLAYERS_IN_ORDER[player_index]
     return {
         "schema": "hanabi_step/1",
         "game": "hanabi",
-        "episode": at.name,
+        "episode": at.episode,
         "seed": at.seed,
         "turn": table.turns,
         "player": player,

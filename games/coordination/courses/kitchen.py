@@ -7,14 +7,14 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from games.coordination import kitchen as rules
-from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
+from games.coordination.courses.agent import Decided, GameSetup, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.players import PLAYERS, Player, ScriptDecision, graded, ground
 from games.players.course import Course
 from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
 
 
-def course(at: CourseSetup, table: Table) -> Course:
+def course(at: GameSetup, table: Table) -> Course:
     """Play a game; ``table.steps`` fills with its ticks as the step log has them.
 
     A cook is asked again when its macro action is finished.
@@ -44,7 +44,7 @@ def course(at: CourseSetup, table: Table) -> Course:
             {
                 "schema": "overcooked_step/1",
                 "game": "overcooked",
-                "episode": at.name,
+                "episode": at.episode,
                 "layout": at.variant,
                 "tick": len(steps),
                 **rules.shown_kitchen(state),
@@ -80,7 +80,7 @@ def course(at: CourseSetup, table: Table) -> Course:
 
 
 def _situation(
-    at: CourseSetup, seen: tuple[rules.Layout, rules.KitchenState], cook: int, done: dict[Player, list[str]], turn: int
+    at: GameSetup, seen: tuple[rules.Layout, rules.KitchenState], cook: int, done: dict[Player, list[str]], turn: int
 ) -> Situation:
     layout, state = seen
     player, partner = PLAYERS[cook], PLAYERS[1 - cook]
@@ -100,7 +100,7 @@ def _situation(
     )
 
 
-def _scene(layout: rules.Layout, state: rules.KitchenState, player: Player, at: CourseSetup) -> dict[str, Any]:
+def _scene(layout: rules.Layout, state: rules.KitchenState, player: Player, at: GameSetup) -> dict[str, Any]:
     """The kitchen for a player; without information about the partner that one is not in it."""
     shown = rules.shown_state(state, 0, layout)
     if not at.switches.partner_information:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from games.coordination.capture import CaptureState
 from games.coordination.capture import listed as listed_room
 from games.coordination.courses import capture, escape, hanabi, kitchen
-from games.coordination.courses.agent import CourseSetup, ScriptView, Table
+from games.coordination.courses.agent import CoordinationGame, GameSetup, ScriptView, Table
 from games.coordination.courses.kitchen import Pots, first_wish, wishes
 from games.coordination.escape import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi import COLOR_LETTERS, COLORS, PLAYERS_IN_ORDER, RANKS, HanabiState, Known, action_text, legal_moves, listed
@@ -25,10 +25,6 @@ from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, Scrip
 from games.players.player import Observation
 from games.players.setup import onset_of
 from schemas.game import PlantedLabel, Turn
-
-CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]
-
-GAMES: Final[tuple[CoordinationGame, ...]] = get_args(CoordinationGame)
 
 POLICIES: Final[Mapping[CoordinationGame, Sequence[str]]] = {
     "hanabi": tuple(hanabi.POLICIES),
@@ -74,10 +70,10 @@ class ScriptedTeam:
 
     stores_replies = True
 
-    def __init__(self, game: CoordinationGame, at: CourseSetup, table: Table) -> None:
-        self._game, self._table = game, table
+    def __init__(self, at: GameSetup, table: Table) -> None:
+        self._game, self._table = at.game, table
         self._layout = LAYOUTS.get(at.variant)
-        self._onsets = {player: onset_of(at.taken[player], POLICIES[game], "policy") for player in PLAYERS}
+        self._onsets = {player: onset_of(at.taken[player], POLICIES[at.game], "policy") for player in PLAYERS}
         self._decided: dict[Player, ScriptDecision] = {}
 
     def answer(self, seen: Observation) -> str:

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from games.craft.engine.board import Board
@@ -37,7 +37,7 @@ from games.craft.measures import progress
 from games.players.player import texts_of
 from schemas.chat.messages import Tool, ToolCall
 from schemas.common.text import replace_lone_surrogates
-from schemas.replies import Reading, is_echo
+from schemas.replies import Reading, ReadReply, is_echo
 
 FAILED_CALL: Final = "Error in move generation:"
 """Begins the text that replaces a failed call."""
@@ -263,12 +263,9 @@ def read_director(raw: str) -> DirectorAnswer:
     return DirectorAnswer(thoughts or NO_THINKING, message.strip())
 
 
-def director_reading(raw: str) -> Reading:
+def _director_reading(read: Callable[[str], DirectorAnswer], raw: str) -> Reading:
     """How a director's reply is read: as asked if its thoughts and its message stand in their tags, and nothing else does."""
-    return _of_message(raw, read_director(raw).message)
-
-
-def _of_message(raw: str, message: str) -> Reading:
+    message = read(raw).message
     if message in ("", NO_MESSAGE):
         return Reading("unreadable")
     return Reading("as asked") if _AS_ASKED.fullmatch(raw) else Reading("repaired", message)
@@ -280,7 +277,7 @@ def read_answer(raw: str) -> Answer:
     return Unreadable("it repeats an example of the prompt") if _is_example(answer) else answer
 
 
-def answer_reading(raw: str) -> Reading:
+def _answer_reading(raw: str) -> Reading:
     """How the builder's reply is read: as asked if it is the line of the action, and nothing else."""
     answer = read_answer(raw)
     if isinstance(answer, Unreadable):
@@ -291,18 +288,20 @@ def answer_reading(raw: str) -> Reading:
     return Reading("as asked") if raw.strip() == f"CLARIFY:{answer.text}".strip() else Reading("repaired", answer.text.strip())
 
 
-def published_director_reading(raw: str) -> Reading:
-    """As `director_reading`, by the released parser."""
-    return _of_message(raw, parse_director(raw).message)
-
-
-def published_answer_reading(raw: str) -> Reading:
-    """As `answer_reading`, by the released parser: what it complains about is unreadable."""
+def _published_answer_reading(raw: str) -> Reading:
+    """The same by the released parser: what it complains about is unreadable."""
     parsed = parse_answer(raw)
     if isinstance(parsed, Clarification) and is_complaint(parsed.text):
         return Reading("unreadable")
     first = raw.strip().split("\n")[0].strip()
     return Reading("as asked") if first == raw.strip() else Reading("repaired", first)
+
+
+READERS: Final[Mapping[str, Mapping[str, ReadReply]]] = {
+    "sane": {"director": partial(_director_reading, read_director), "builder": _answer_reading},
+    "published": {"director": partial(_director_reading, parse_director), "builder": _published_answer_reading},
+}
+"""Rules -> role -> how its replies are read."""
 
 
 @cache

@@ -13,8 +13,9 @@ import pytest
 
 from analytics.query import query
 from games.coordination import capture, escape, hanabi, kitchen
+from games.coordination.courses.agent import GAMES, CoordinationGame
 from games.coordination.courses.capture import POLICIES as CAPTURE_POLICIES
-from games.coordination.courses.scripts import GAMES, POLICIES, CoordinationGame
+from games.coordination.courses.scripts import POLICIES
 from games.coordination.experiment import read_decks
 from games.coordination.hanabi import deck_of_seed, is_known_playable, is_safe_play, move_category, possible_cards
 from games.coordination.kitchen import LAYOUTS, Spot, listed, low_level, macro_category

@@ -12,9 +12,9 @@ import pytest
 import cotrace
 from analytics.findings import findings
 from analytics.query import query
-from games.coordination.courses.scripts import CoordinationGame
+from games.coordination.courses.agent import CoordinationGame, GameSetup
 from games.coordination.players import named_action
-from games.coordination.setup import GameSetup, course_of, header_of
+from games.coordination.setup import course_of, header_of
 from games.players.course import Reply
 from games.players.player import Observation
 from judges.attribution.job import attribute_games

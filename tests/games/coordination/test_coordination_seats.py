@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.coordination.courses.agent import PUBLISHED, Switches
-from games.coordination.courses.scripts import CoordinationGame
-from games.coordination.setup import GameSetup, course_of
+from games.coordination.courses.agent import PUBLISHED, CoordinationGame, GameSetup, Switches
+from games.coordination.setup import course_of
 from games.players.course import Reply
 from games.players.player import Observation
 from schemas.game import Turn

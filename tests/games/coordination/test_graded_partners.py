@@ -9,7 +9,8 @@ from statistics import mean
 import pytest
 
 from analytics.query import query
-from games.coordination.courses.scripts import BEFORE_ONSET, SCRIPTS, CoordinationGame
+from games.coordination.courses.agent import CoordinationGame
+from games.coordination.courses.scripts import BEFORE_ONSET, SCRIPTS
 from games.coordination.players import GRADES
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths

@@ -15,7 +15,8 @@ from games.coordination.capture import observation as seen_in_capture
 from games.coordination.capture import start as capture_start
 from games.coordination.capture import step as capture_step
 from games.coordination.courses import capture, escape, hanabi, kitchen
-from games.coordination.courses.scripts import POLICIES, CoordinationGame
+from games.coordination.courses.agent import CoordinationGame
+from games.coordination.courses.scripts import POLICIES
 from games.coordination.escape import (
     FIXES_NEEDED,
     GENERATORS,

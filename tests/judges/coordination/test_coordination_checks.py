@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from analytics.query import query
-from games.coordination.courses.scripts import CoordinationGame
+from games.coordination.courses.agent import CoordinationGame
 from games.coordination.players import Player
 from ingest.files.run import ingest_paths
 from judges.coordination.checks import CHECKS, capture_way, kitchen_way
