@@ -233,7 +233,8 @@ def _found(rows: Iterable[Row]) -> Iterator[Row]:
     for row in chain.from_iterable(map(_of_row, rows)):
         before, now = [] if last is None else last.values["messages"], row.values["messages"]
         if last is not None and _continues(now, before):
-            last = row._replace(values={**row.values, "messages": [*before, *now[len(before) :]]})
+            same = {name: last.values[name] for name in IDS if name in last.values}  # so that its id stays when the log grows
+            last = last._replace(values={**row.values, **same, "messages": [*before, *now[len(before) :]]})
             continue
         yield from () if last is None else (last,)
         last = row

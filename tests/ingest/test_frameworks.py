@@ -333,6 +333,7 @@ def test_requests_and_replies_are_one_conversation(tmp_path: Path) -> None:
     assert [tuple(row) for row in found.rows("SELECT turns_taken FROM episodes ORDER BY 1")] == [(2,), (5,)]
     assert _spoken(found)["assistant"] in ([*replies, "Good day."], ["Good day.", *replies])
     assert found.rows("SELECT sum(tokens_in), sum(tokens_out) FROM calls") == [(21, 9)]
+    assert found.rows("SELECT task_id FROM episodes WHERE turns_taken = 5") == [("line 1 request.messages",)]
 
 
 _CHATS: dict[str, Any] = {
