@@ -106,7 +106,7 @@ def test_what_few_tasks_can_never_show_is_a_column(tmp_path: Path) -> None:
 
 def test_reports_about_judges_correct_over_all_rows_of_a_rubric(tmp_path: Path) -> None:
     """Rows of a job's halves and of its repetition were families of their own: of stores without any drift 10 % had a row with one."""
-    store = Store(tmp_path / "judged.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     store.create()
     judged.fill(store, judged.Judging(0.7), np.random.default_rng(4))
     ensure_installed(store)
