@@ -66,6 +66,8 @@ class Headline(NamedTuple):
     """What shows it: difference, interval, shared tasks, p; or why no difference is shown."""
     means: str = ""
     """The lowest and the highest mean, where no difference is shown."""
+    brief: str = ""
+    """As `short`, the two teams named by what distinguishes them from each other alone."""
 
     def __str__(self) -> str:
         return f"{self.about}: {'; '.join(filter(None, (self.caveat, f'{self.short} {self.because}'.strip(), self.means)))}."
@@ -222,10 +224,7 @@ def _who(board: _Board) -> Headline:
     game = first["game"] if games_apart(benchmark) else None
     if len(rows) == 1:
         return Headline(game, opening, "", _team(first), f"reaches {_mean(first)} on average")
-    brief = short_names([_team(row) for row in rows])
-    names = dict(
-        zip(map(_side, rows), unlike_names([(brief[_team(row)], row["condition"], row["max_turns"]) for row in rows]), strict=True)
-    )
+    names = _names(rows)
     unlike = "not all teams played the same tasks" if board.has_other_pairs or len({row["tasks"] for row in rows}) > 1 else ""
     shown = board.shown()
     if shown is None:
@@ -236,8 +235,16 @@ def _who(board: _Board) -> Headline:
     last, pair = shown
     difference = f"{score(pair['difference'])} {interval(pair['low'], pair['high'])}"
     sure = chance(pair["p"], pair["p_holm"], pair["tests"], "comparison")
-    short = f"{names[_side(last)]} is behind {names[_side(pair, '_a')]}"
-    return Headline(game, opening, unlike, short, f"by {difference} on {counted(pair['tasks'], 'shared task')} ({sure})")
+    sides = _side(last), _side(pair, "_a")
+    short, brief = (" is behind ".join(of[side] for side in sides) for of in (names, _names([board.row(side) for side in sides])))
+    return Headline(game, opening, unlike, short, f"by {difference} on {counted(pair['tasks'], 'shared task')} ({sure})", brief=brief)
+
+
+def _names(rows: Sequence[Row]) -> dict[_Side, str]:
+    """What distinguishes each of the teams from the others."""
+    short = short_names([_team(row) for row in rows])
+    names = unlike_names([(short[_team(row)], row["condition"], row["max_turns"]) for row in rows])
+    return dict(zip(map(_side, rows), names, strict=True))
 
 
 def _nothing_shown(board: _Board) -> str:

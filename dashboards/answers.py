@@ -118,6 +118,6 @@ def _sure(read: Reader, teams: Teams, game: str | None) -> Iterator[_Answer]:
     for headline in (board for board in boards if board.game == game):
         because = "; ".join(filter(None, (headline.because, headline.short and headline.caveat)))
         href = read.address.narrowed("/compare", benchmark=teams.benchmark)
-        yield _Answer("How sure", headline.short or "not sure", because, href)
+        yield _Answer("How sure", headline.brief or "not sure", because, href)
     if not boards:
         yield _Answer("How sure", _NOT_KNOWN, "no game has ended")
