@@ -3,19 +3,23 @@ BIN := .venv/bin
 # two processes more than cores: a good part of the tests wait, for a server, a browser or a deadline
 WORKERS := $(shell echo $$(($$(nproc) + 2)))
 
-.PHONY: demo test test-long test-scale test-install test-models setup check count mutants bench docs notebooks site clean
+.PHONY: demo test tests test-long test-scale test-install test-models setup check count mutants bench docs notebooks site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
 
 # as many processes as cores test already: pools of threads in each would only wait for one another
-test test-long: export OMP_NUM_THREADS := 1
-test test-long: export OPENBLAS_NUM_THREADS := 1
-test test-long: export POLARS_MAX_THREADS := 1
+test tests test-long: export OMP_NUM_THREADS := 1
+test tests test-long: export OPENBLAS_NUM_THREADS := 1
+test tests test-long: export POLARS_MAX_THREADS := 1
 # tests start hundreds of processes: none should compile our modules anew, as each does where this is set
-test test-long: export PYTHONDONTWRITEBYTECODE :=
+test tests test-long: export PYTHONDONTWRITEBYTECODE :=
 
-test: setup check      ## set up, lint, type-check, check imports and docs, run the tests
+# checks and tests at once: mypy works on one core
+test: setup            ## set up, lint, type-check, check imports and docs, run the tests
+	$(MAKE) --jobs 2 check tests
+
+tests: setup           ## the tests alone
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-long: setup       ## simulations, and more of what `make test` does in small: minutes

@@ -83,6 +83,8 @@ def _marks(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 _MANY_GAMES: Final = 500
+_SCHEMAS: Final = frozenset({"judged", "materialized"})
+"""Schemas with stored rows of views (`analytics.views`)."""
 _JUDGED: Final = frozenset({"verdicts", "labels", "attributions"})
 _MARKS: Final = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'judged' AND table_name = 'games'"
 DEFAULT_STORE = "cotrace.duckdb"
@@ -362,7 +364,12 @@ class Store:
     def _damaged(self, finding: str) -> str:
         return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"
 
+    def _check_name(self) -> None:
+        if self.path.stem.lower() in _SCHEMAS:  # DuckDB names the database after the file, and could not tell the two apart
+            raise StoreError(f"a store cannot be called {self.path.name}: a schema in it has that name; give the file another name")
+
     def _check_file(self) -> None:
+        self._check_name()
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a folder: name a file with --store")
         if not os.access(self.path, os.R_OK):
@@ -370,6 +377,7 @@ class Store:
 
     def _check_writable(self) -> None:
         parent = self.path.parent
+        self._check_name()
         if "?" in str(self.path):  # what follows it is not part of the name of DuckDB's log next to the store
             raise StoreError(f"store {self.path}: DuckDB cannot write to a path with '?' in it: name another with --store")
         if self.path.is_dir():

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = {
     "/": "9 games, 108 turns.",
-    "/why": "Where the chain broke",
+    "/why": "Which step failed: seeing, saying, understanding, acting",
     "/failures": "What went wrong",
     "/remove-gap": "Gap and progress",
     "/spirals": "Games, turn by turn",

@@ -267,6 +267,14 @@ def test_duckdb_file_of_something_else_is_refused(tmp_path: Path) -> None:
         Store(path).create()
 
 
+@pytest.mark.parametrize("name", ["judged", "materialized", "Judged"])
+def test_a_store_is_not_called_as_a_schema_in_it(name: str, tmp_path: Path) -> None:
+    """DuckDB could not tell the two apart: refused in one line, before anything is written."""
+    with pytest.raises(StoreError, match=rf"cannot be called {name}\.duckdb: .* give the file another name"):
+        Store(tmp_path / f"{name}.duckdb").create()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("kept", [100, 5_000, 20_000], ids=lambda kept: f"first {kept} bytes")
 def test_store_that_was_cut_is_told_with_the_mend(tmp_path: Path, kept: int) -> None:
     """A copy that broke off is neither read nor written."""
