@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import polars as pl
+
 from dashboards.figures import SERIES
 from dashboards.reader import Reader, TeamName, team_names
 from schemas.common import wording
@@ -23,14 +25,20 @@ _TEAM: Final = ("benchmark", "condition", "model", "team", "team_name", "max_tur
 
 TEAMS_SQL: Final = """
     SELECT * FROM team_overview_by(levels := $levels, measure := $measure)
-    WHERE {filters} AND benchmark = $benchmark AND games > 0
+    WHERE {filters} AND benchmark = coalesce($benchmark, benchmark) AND games > 0
     ORDER BY score_mean DESC NULLS LAST, success_rate DESC NULLS LAST, team_name, condition, max_turns
 """
-_FAILURES = "SELECT * FROM team_failures_by(levels := $levels) WHERE {filters} AND benchmark = $benchmark ORDER BY turns DESC, category"
-_REGRETS = """
-    SELECT * FROM team_regret_by(levels := $levels) WHERE {filters} AND benchmark = $benchmark ORDER BY cost DESC, agent, link, status
+_FAILURES = """
+    SELECT * FROM team_failures_by(levels := $levels) WHERE {filters} AND benchmark = coalesce($benchmark, benchmark)
+    ORDER BY turns DESC, category
 """
-_TURNS = "SELECT * FROM team_turns_by(levels := $levels) WHERE {filters} AND benchmark = $benchmark ORDER BY turn"
+_REGRETS = """
+    SELECT * FROM team_regret_by(levels := $levels) WHERE {filters} AND benchmark = coalesce($benchmark, benchmark)
+    ORDER BY cost DESC, agent, link, status
+"""
+_TURNS = """
+    SELECT * FROM team_turns_by(levels := $levels) WHERE {filters} AND benchmark = coalesce($benchmark, benchmark) ORDER BY turn
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +129,7 @@ class Teams:
         return [row for row in rows if all(row[key] == team[key] for key in _TEAM)]
 
 
-def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: str | None = None) -> Teams:
+def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: str | None = None, is_one_of_many: bool = False) -> Teams:
     """What is known of a family's teams under the filters of the address.
 
     Args:
@@ -129,11 +137,13 @@ def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: 
         benchmark: the family.
         game: only its teams of this game, where scores of its games have different units.
         measure: of how games were played; None: the one that is shown first.
+        is_one_of_many: the page shows many families: their teams are asked for together, since each query costs as much as its rows.
     """
-    asked = {"levels": list(read.address.all("level")) or None, "benchmark": benchmark}
+    asked = {"levels": list(read.address.all("level")) or None, "benchmark": None if is_one_of_many else benchmark}
 
     def rows(sql: str, **more: object) -> list[Row]:
-        return list(read.rows(sql, asked | more, filter_on=("condition", "model")).iter_rows(named=True))
+        found = read.rows(sql, asked | more, filter_on=("condition", "model"))
+        return list(found.filter(pl.col("benchmark") == benchmark).iter_rows(named=True))
 
     def ask(sql: str) -> list[Row]:
         return [row for row in rows(sql) if tuple(row[key] for key in _TEAM) in own]

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from schemas.store.store import SEALED
 from tests.masters import keep_in
 from tests.places import SHARED
 
+SEALED["threads"] = 1  # of DuckDB, as of other libraries: as many processes as cores test already
 gc.disable()  # imports and tests found stay: to look through them for cycles is a third of the time that collecting takes
 
 if not os.environ.get("CI"):  # there the profile that hypothesis brings for CI counts, which has no deadline either

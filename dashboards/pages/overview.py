@@ -103,7 +103,7 @@ def family_card(read: Reader, benchmark: str) -> Part:
     parts: list[Part] = []
     games = _games(read, benchmark)
     for game in games[:_MOST_GAMES]:
-        parts += [_game_title(game), answers(read, teams_of(read, benchmark, game), game)]
+        parts += [_game_title(game), answers(read, teams_of(read, benchmark, game, is_one_of_many=True), game)]
     if (more := len(games) - _MOST_GAMES) > 0:
         links[1] = (f"figure, and {wording.counted(more, 'more game')}", PATH)
     anchors = [html.A(text, href=read.address.narrowed(path, benchmark=benchmark)) for text, path in links]

@@ -342,7 +342,7 @@ def test_a_secret_of_the_environment_reaches_no_table(hostile: Store) -> None:
     assert struck[0] > 20
 
 
-SLOW = {"agreement", "corrected-rates", "correlations", "labels-needed", "lost", "power", "power-curves"}
+SLOW = {"agreement", "claims", "corrected-rates", "correlations", "labels-needed", "lost", "power", "power-curves"}
 """Reports whose statistics take a second or more; their texts are those of others too."""
 
 
@@ -386,7 +386,7 @@ def test_commands_print_hostile_texts_as_texts(hostile: Store) -> None:
             assert sorted(row["task_id"] for row in json.loads(done.stdout)) == sorted(whole)
 
 
-@pytest.mark.parametrize("form", ["inspect", "dataset", "otlp", pytest.param("parquet", marks=pytest.mark.long)])
+@pytest.mark.parametrize("form", ["inspect", "otlp", *(pytest.param(form, marks=pytest.mark.long) for form in ("dataset", "parquet"))])
 def test_exports_have_hostile_texts_as_data(form: str, hostile: Store, tmp_path: Path) -> None:
     """No file is named by a log or lies elsewhere, nothing is run by who reads the card, and the texts are in it whole."""
     written = [path for path, _ in exported(hostile, tmp_path / "out", form, views=form == "parquet")]

@@ -24,7 +24,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return played_store(tmp_path_factory.mktemp("page"))
 
 
-_SLOW = frozenset({"power", "ability", "judges-needed", "mediation", "survival-curves", "calibration", "calibrated-answers"})
+_SLOW = frozenset({"claims", "power", "ability", "judges-needed", "mediation", "survival-curves", "calibration", "calibrated-answers"})
 """Reports that take long to compute, and are tables like others."""
 
 

@@ -21,7 +21,7 @@ SPECIMENS = pytest.mark.parametrize(
     "specimens",
     [
         own_specimens,
-        own_others,
+        pytest.param(own_others, marks=pytest.mark.long),
         pytest.param(shared_specimens, marks=pytest.mark.shared),
         pytest.param(shared_others, marks=pytest.mark.shared),
     ],

@@ -41,6 +41,7 @@ def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path) -> None:
     assert worst["score"] < best["score"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("game", "variant"), [("hanabi", ""), ("overcooked", "forced_coordination"), ("overcooked", "coordination_ring")])
 def test_from_the_prompt_alone_a_better_partner_brings_more(game: CoordinationGame, variant: str) -> None:
     """As with a model: both read the prompt; a graded script at either side, the same words give the same replies."""

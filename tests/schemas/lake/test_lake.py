@@ -504,7 +504,7 @@ def test_a_file_and_the_root_of_all_folders_are_no_lakes(tmp_path: Path) -> None
     (tmp_path / "s.duckdb").touch()
     with pytest.raises(UsageError, match=r"s\.duckdb is a file, and a lake is a folder: name a folder, or leave out lake:"):
         store_at(f"lake:{tmp_path}/s.duckdb")
-    with pytest.raises(UsageError, match="no place for a lake"):
+    with pytest.raises(UsageError, match="the root of all folders cannot be a lake"):
         store_at("lake:/")
 
 
