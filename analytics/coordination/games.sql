@@ -1,6 +1,6 @@
 -- coordination_repeated_episodes: what is logged twice of LLM-Coordination.
--- One row is an episode of which another one counts: an answer to a question that the same respondent answered in the same trial in another
--- file (where no trial is logged: in a trial with the same responses), or a console text or players' files of a game that has a step log.
+-- One row is an episode of which another one counts: an answer to a question of a game that the same respondent answered in the same trial in
+-- another file (where no trial is logged: in a trial with the same responses), or a console text or players' files of a game that has a step log.
 -- Of equal answers the one counts whose meaning is known, else one whose call did not fail, else the first by id.
 create or replace view coordination_repeated_episodes as
 with answers as (
@@ -8,7 +8,7 @@ with answers as (
         episodes.episode_id,
         row_number() over (
             partition by
-                episodes.model, episodes.seed, episodes.task_id,
+                episodes.model, episodes.seed, episodes.task_id, episodes.details ->> 'game_upstream',
                 case when episodes.seed is null then episodes.details ->> 'trial_fingerprint' end
             order by meant.value is null, episodes.stop_reason = 'failed_call', episodes.episode_id
         ) as place

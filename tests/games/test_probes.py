@@ -242,6 +242,8 @@ def test_who_has_seen_the_published_questions_shows_a_gap(tmp_path: Path) -> Non
     ensure_installed(store)
     (shown,) = re.findall(r"```sql\n(.*?)```", (DOCS / "probes.md").read_text("utf-8"), re.DOTALL)
     gaps = {row["respondent"]: row for row in query(store, shown).to_dicts()}
+    given = sum(len(file.read_text("utf-8").splitlines()) for file in (tmp_path / "answers").rglob("*.jsonl"))
+    assert query(store, "SELECT count(*) FROM coordqa_answers").item() == given  # also where both files ask the same
     assert gaps["heart"]["low"] > 0
     assert abs(gaps["able"]["gap"]) < gaps["heart"]["gap"] / 2
     assert gaps["able"]["low"] < 0 < gaps["able"]["high"]
