@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from schemas.common.errors import StoreError
 from schemas.common.text import in_sql
 from schemas.families import families
-from schemas.store.store import Store
+from schemas.store.store import SCHEMAS, Store
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
@@ -69,8 +69,6 @@ comment on table {schema}.games is 'Games whose rows are stored, as they were wh
 comment on view {schema}.unchanged is 'Games whose stored rows are valid: they did not change since.';
 comment on view {schema}.due is 'Games without valid stored rows: queries compute them.';
 """
-SCHEMAS: Final = ("materialized", "judged")
-"""Schemas of stored rows: of what follows from logs alone, and of what judges, labels and attributions say too."""
 BASIS: Final = "".join(_BASIS.format(schema=schema) for schema in SCHEMAS)
 """Which games are materialized, and which are due; made before the views, for no game."""
 

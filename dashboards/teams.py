@@ -137,7 +137,7 @@ def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: 
         benchmark: the family.
         game: only its teams of this game, where scores of its games have different units.
         measure: of how games were played; None: the one that is shown first.
-        is_one_of_many: the page shows many families: their teams are asked for together, since each query costs as much as its rows.
+        is_one_of_many: the page shows many families: their teams are asked for together: planning the query is most of its cost.
     """
     asked = {"levels": list(read.address.all("level")) or None, "benchmark": None if is_one_of_many else benchmark}
 

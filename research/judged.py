@@ -84,11 +84,11 @@ def fill(store: Store, world: Judging, random: np.random.Generator) -> None:
         batches.insert(connection, batches.to_arrow(rows))
 
 
-def _given(truth: bool, right: bool) -> tuple[str, float]:  # noqa: FBT001 - both are what they are
+def _given(truth: bool, right: bool) -> tuple[str, float]:  # noqa: FBT001 - drawn, no switches
     return ("yes", 1.0) if truth == right else ("no", 0.0)
 
 
-def _verdicts(about: tuple[str, int, str], truth: bool, right: float, random: np.random.Generator) -> list[Verdict]:  # noqa: FBT001
+def _verdicts(about: tuple[str, int, str], truth: bool, right: float, random: np.random.Generator) -> list[Verdict]:  # noqa: FBT001 - drawn
     """The judge's own answer of a unit, from which single answers differ in a tenth."""
     game, turn, question = about
     errs = random.random() >= right
@@ -103,7 +103,7 @@ def _verdicts(about: tuple[str, int, str], truth: bool, right: float, random: np
     return found
 
 
-def _labels(about: tuple[str, int, str], truth: bool, right: float, random: np.random.Generator) -> list[Label]:  # noqa: FBT001
+def _labels(about: tuple[str, int, str], truth: bool, right: float, random: np.random.Generator) -> list[Label]:  # noqa: FBT001 - drawn
     game, turn, question = about
     given = [_given(truth, bool(random.random() < right)) for _ in range(_PEOPLE)]
     return [

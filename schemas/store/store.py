@@ -83,8 +83,8 @@ def _marks(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 _MANY_GAMES: Final = 500
-_SCHEMAS: Final = frozenset({"judged", "materialized"})
-"""Schemas with stored rows of views (`analytics.views`)."""
+SCHEMAS: Final = ("materialized", "judged")
+"""Schemas of stored rows of views (`analytics.views`): of what follows from logs alone, and from verdicts, labels and attributions."""
 _JUDGED: Final = frozenset({"verdicts", "labels", "attributions"})
 _MARKS: Final = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'judged' AND table_name = 'games'"
 DEFAULT_STORE = "cotrace.duckdb"
@@ -365,7 +365,7 @@ class Store:
         return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"
 
     def _check_name(self) -> None:
-        if self.path.stem.lower() in _SCHEMAS:  # DuckDB names the database after the file, and could not tell the two apart
+        if self.path.stem.lower() in SCHEMAS:  # DuckDB names the database after the file, and could not tell the two apart
             raise StoreError(f"a store cannot be called {self.path.name}: a schema in it has that name; give the file another name")
 
     def _check_file(self) -> None:

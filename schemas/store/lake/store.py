@@ -221,7 +221,7 @@ class LakeStore(Store):
             return next((f"{path}: {reply}" for path in files if not _can_be_read(connection, path)), None)
 
     @contextmanager
-    def writing(self, *, sets_marks: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG002
+    def writing(self, *, sets_marks: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG002 - as a file takes it
         """No one writes tables of a lake through a connection: see `transact`."""
         raise StoreError(f"{self.path} is a lake: it is written in transactions of its own")
         yield
