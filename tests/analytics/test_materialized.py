@@ -9,7 +9,6 @@ import pytest
 
 import ingest.files.run
 import schemas.store.store
-from analytics import views
 from analytics.forgetting import forget
 from analytics.query import query
 from analytics.views import VIEWS, materialize, read_stored
@@ -19,10 +18,10 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store.store import Store
+from schemas.store.store import SCHEMAS, Store
 from tests.played import played_store
 
-STORED = {schema: [spec.name for spec in VIEWS if f"create or replace table {schema}." in spec.sql] for schema in views.SCHEMAS}
+STORED = {schema: [spec.name for spec in VIEWS if f"create or replace table {schema}." in spec.sql] for schema in SCHEMAS}
 READERS = [*STORED["materialized"], *STORED["judged"], "failures_common", "leaderboard", "team_overview", "bps_profiles"]
 
 
