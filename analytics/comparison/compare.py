@@ -41,13 +41,18 @@ _QUANTILE: Final = 1.959964
 
 
 class CorrectedDifference(NamedTuple):
-    """First team's rate minus the second's, both corrected by labels; None where one of them is not corrected."""
+    """First team's rate minus the second's, both corrected by labels; None where one of them is not corrected.
+
+    Where it is in doubt whether units were drawn as labels state, p is None: no difference is claimed.
+    """
 
     value: float | None
     low: float | None
     high: float | None
     p: float | None
     p_holm: float | None
+    doubt: str = ""
+    """`analytics.estimates.design.drawing_doubt`."""
 
 
 NOT_CORRECTED: Final = CorrectedDifference(None, None, None, None, None)
@@ -83,7 +88,9 @@ def corrected_differences(
     for pair in pairs:
         one, other = (sides[_judge_bias_side(pair, end)] for end in "ab")
         correlation = shared_correlation(groups_of[one], groups_of[other]) if {one, other} <= set(groups_of) else 0.0
-        found.append(_difference(rates.get(one, {}), rates.get(other, {}), correlation))
+        difference = _difference(rates.get(one, {}), rates.get(other, {}), correlation)
+        doubt = groups_of[one].doubt.drawing if difference.value is not None else ""
+        found.append(difference._replace(p=None, doubt=doubt) if doubt else difference)
     corrected = holm([one.p for one in found])
     return [one._replace(p_holm=p) for one, p in zip(found, corrected, strict=True)]
 
@@ -270,7 +277,7 @@ def compare(
         of_judge = judge_of(store, metric)
         corrected = corrected_differences(store, *of_judge, part, family) if of_judge else [NOT_CORRECTED] * len(family)
         for row, found in zip(family, corrected, strict=True):
-            row |= {f"corrected{end}": value for end, value in zip(("", "_low", "_high", "_p", "_p_holm"), found, strict=True)}
+            row |= {f"corrected{end}": value for end, value in zip(("", "_low", "_high", "_p", "_p_holm", "_doubt"), found, strict=True)}
             row["judge"] = of_judge and of_judge[1]
         short = short_names([row[f"team_{side}"] for row in family for side in "ab"])
         for row in family:
@@ -437,9 +444,12 @@ def _of_judge(row: _Row) -> str:
             f"{text}, and what teams differ by cannot be separated from judge bias: label units of both in random order (corrected-rates)"
         )
     ends = f"{wording.signed(row['corrected'])} ({wording.from_to(row['corrected_low'], row['corrected_high'])})"
+    text = f"{text}; corrected by labels the difference is {ends}"
+    if row["corrected_doubt"]:
+        return text + str(row["corrected_doubt"])
     sure = f"{wording.p_is(row['corrected_p'])}, {wording.p_value(row['corrected_p_holm'])} corrected for all pairs"
     shown = "a difference" if row["corrected_p_holm"] < _SURE else "no difference shown"
-    return f"{text}; corrected by labels the difference is {ends}: {shown} ({sure})"
+    return f"{text}: {shown} ({sure})"
 
 
 def _follows(row: _Row) -> str:

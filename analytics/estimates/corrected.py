@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from analytics.estimates.design import share_in_order
+from analytics.estimates.design import drawing_doubt
 from analytics.estimates.rates import (
     Balance,
     Corrected,
@@ -29,6 +29,7 @@ from analytics.estimates.rates import (
     variance_parts,
 )
 from analytics.estimates.units import NEGLIGIBLE, Asked, asked_units, population
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, believed, mean_interval, share_interval
 from schemas.common.wording import counted, p_is, share
 from schemas.store.store import Store
@@ -50,8 +51,6 @@ _USELESS: Final = 0.15
 """Half-width above which an interval is of little use."""
 _FEWEST_TWICE, _FEWEST_GAMES_TWICE = 20, 5
 """Units with two labels, and their games, below which nothing follows from how often labels differ."""
-_IN_ORDER: Final = 0.8
-"""Share of the units that are drawn first below which labels are not taken for the rows of a template."""
 _NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
 
 
@@ -82,8 +81,8 @@ class Doubt(NamedTuple):
     """Of this group's units."""
     is_general: bool
     """Whether the labels of some group are no random sample of its units, or those of all together cannot be tested."""
-    in_order: float | None
-    """`share_in_order` of all groups."""
+    drawing: str
+    """`drawing_doubt` of all groups."""
 
 
 def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[Judged]:
@@ -104,7 +103,7 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
     labelled = [balance for known, _, balance, _ in found.values() if (known["weight"] > 0).any()]
     whole = balance_of(everything)
     is_general = any(balance.trait for balance in labelled) or (bool(labelled) and (whole.is_untested or whole.is_unrecorded))
-    in_order = share_in_order(asked)
+    drawing = drawing_doubt(asked)
     for model, (known, is_unknown, balance, abstained) in found.items():
         yield Judged(
             asked=asked,
@@ -114,7 +113,7 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
             is_unknown=is_unknown,
             own=by_game(known),
             errors=errors,
-            doubt=Doubt(balance, is_general, in_order),
+            doubt=Doubt(balance, is_general, drawing),
         )
 
 
@@ -144,17 +143,7 @@ def by_game(population: pl.DataFrame) -> pl.DataFrame:
 def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and model (null: games outside the store): the judge's own rate and the corrected ones.
 
-    Columns: rubric, question, judge, model; reference: whose labels correct (people, where there are any, else planted truth); units that
-    the judge scored, games; labels among the units it was asked about, labelled_games; effective_labels: as many of equal chances would
-    tell as much; judge_rate, label_rate: means, 0 to 1, the latter weighted by 1 over the labels' recorded chances; rate, rate_low,
-    rate_high: prediction-powered estimate and 95 % interval from this model's labels; judge_weight: how much the judge counts in it, from 0
-    (it adds nothing to the labels) to 1; sensitivity, specificity of the judge over the labels
-    of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; abstained: further
-    units that it was asked about and did not answer; unbalanced: in what labelled units differ from the others, null where no difference is
-    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.estimates.rates`); doubly_labelled:
-    units with two labels or more, label_disagreement: share of their pairs of labels that differ; least_possible, most_possible: where the
-    rate of all units that were asked about can lie, instead of a corrected rate, or if labels err as often as they differ; advice. Null
-    where there is too little.
+    Columns: `report_columns.csv`. Null where there is too little.
 
     Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out; of answers whose tokens have a probability, of these.
     Labels must be a random sample of the judged units, or one with recorded chances, and it must be recorded that they are: by the page
@@ -173,27 +162,13 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    rows = [rate_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)]
-    texts = ("rubric", "question", "judge", "model", "reference")
-    counts = ("units", "games", "labels", "labelled_games")
-    before = ("effective_labels", "judge_rate", "label_rate", "rate", "rate_low", "rate_high", "judge_weight", "sensitivity", "specificity")
-    schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(counts, pl.Int64())
-    schema |= dict.fromkeys(before, pl.Float64()) | {"error_labels": pl.Int64()}
-    schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64())
-    schema |= {"abstained": pl.Int64(), "unbalanced": pl.String(), "unbalanced_p": pl.Float64(), "doubly_labelled": pl.Int64()}
-    schema |= dict.fromkeys(("label_disagreement", "least_possible", "most_possible"), pl.Float64()) | {"advice": pl.String()}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return framed("corrected-rates", (rate_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)))
 
 
 def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and model: how many labels bring the 95 % interval of its rate down to a wished width.
 
-    Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today; may_stop:
-    it is at most 0.10, with 60 labels of ten games, so that stopping here leaves the coverage as it is;
-    error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
-    labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
-    games must be judged first; each with _low and _high, the numbers at the ends of the variances' 95 % intervals (`needed_ends`), null
-    also below two labelled games; advice. Without labels of at least two games a judge that errs in 20 % is assumed.
+    Columns: `report_columns.csv`. Without labels of at least two games a judge that errs in 20 % is assumed.
 
     Args:
         store: a store with the views.
@@ -202,13 +177,7 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     Raises:
         StoreError: the store cannot be read.
     """
-    rows = [_needed_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)]
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
-    schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
-    schema |= {"half_width": pl.Float64(), "may_stop": pl.Boolean(), "error_variance": pl.Float64(), "design_effect": pl.Float64()}
-    ends = [f"{name}_{end}" for name in _HALF_WIDTHS for end in ("low", "high")]
-    schema |= dict.fromkeys((*_HALF_WIDTHS, *ends), pl.Int64()) | {"advice": pl.String()}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return framed("labels-needed", (_needed_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)))
 
 
 def shared_correlation(first: Judged, second: Judged) -> float:
@@ -266,7 +235,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
     if is_refused:
         return row | {"advice": _refusal(row, judged, is_untested=is_untested)}
-    return row | {"advice": _rate_advice(row, judged.doubt.in_order) + _rare(row, own) + _few_games_with_errors(row, errors)}
+    return row | {"advice": _rate_advice(row, judged.doubt.drawing) + _rare(row, own) + _few_games_with_errors(row, errors)}
 
 
 def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str, float | None]:
@@ -352,23 +321,20 @@ def _about(row: dict[str, Any]) -> str:
     return f"{row['question']}, {row['model'] or 'games outside the store'}"
 
 
-def _rate_advice(row: dict[str, Any], in_order: float | None) -> str:
+def _rate_advice(row: dict[str, Any], drawing: str) -> str:
     text = f"{_about(row)}: {row['judge']} reports {row['judge_rate']:.2f}"
     if row["rate"] is None:
         if row["rogan_gladen"] is None:
             return f"{text}; too few labels to correct it: cotrace report labels-needed"
-        return f"{text}; corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
-    return f"{text}, corrected {_interval(row, 'rate')}{_what_to_use(row, in_order)}"
+        alike = f"corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
+        return f"{text}; {alike}{drawing}"
+    return f"{text}, corrected {_interval(row, 'rate')}{_what_to_use(row, drawing)}"
 
 
-def _what_to_use(row: dict[str, Any], in_order: float | None) -> str:
-    drawn = ""
-    if in_order is not None and in_order < _IN_ORDER:
-        drawn = f"of the units that cotrace labels template draws first only {share(in_order)} have a label"
-        drawn = f"; by the labels their units were drawn, but {drawn}: if units were chosen or skipped, this misleads, and no test shows it"
+def _what_to_use(row: dict[str, Any], drawing: str) -> str:
     if (row["rate_high"] - row["rate_low"]) / 2 > _USELESS:
         more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
-        return f": too wide for a conclusion, {more}"
+        return f": too wide for a conclusion, {more}{drawing}"
     if row["rogan_gladen"] is not None and (row["rogan_gladen_high"] < row["rate_low"] or row["rate_high"] < row["rogan_gladen_low"]):
         return (
             f"; the correction by error rates contradicts it, {_interval(row, 'rogan_gladen')}: the judge errs differently in other "
@@ -376,9 +342,9 @@ def _what_to_use(row: dict[str, Any], in_order: float | None) -> str:
         )
     if row["least_possible"] is not None:
         differ = f"{share(row['label_disagreement'])} of {row['doubly_labelled']} units labelled twice have labels that differ"
-        return f"; {differ}: if labels are wrong as often, it is in {row['least_possible']:.2f} to {row['most_possible']:.2f}{drawn}"
-    if drawn:
-        return drawn
+        return f"; {differ}: if labels are wrong as often, it is in {row['least_possible']:.2f} to {row['most_possible']:.2f}{drawing}"
+    if drawing:
+        return drawing
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
         return ": the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
     return ": the judge's own rate agrees with it"
@@ -438,12 +404,12 @@ def _needed_row(judged: Judged) -> dict[str, object]:
         "games": len(own),
         "labels": labels,
         "half_width": half_width,
-        "may_stop": half_width is not None and half_width <= _WISHED and may_look(judged),
+        "may_stop": half_width is not None and half_width <= _WISHED and may_look(judged) and not judged.doubt.drawing,
         "error_variance": spread.errors,
         "design_effect": spread.design_effect,
         **known,
         **ends,
-        "advice": advice + _sure(ends, finest),
+        "advice": advice + _sure(ends, finest) + judged.doubt.drawing,
     }
 
 

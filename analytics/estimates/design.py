@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from analytics.estimates.units import Asked, asked_units
 from analytics.statistics.intervals import Floats
 from schemas.common.errors import UsageError
+from schemas.common.wording import share
 from schemas.store.store import Store
 
 DESIGNS: Final = ("random", "active", "stratified")
@@ -19,6 +20,8 @@ DESIGNS: Final = ("random", "active", "stratified")
 _UNIFORM: Final = 0.5
 """Share of the chances that is the same for all units, so that no unit that judges are wrongly sure of weighs too much."""
 _FEWEST, _MOST = 20, 0.95
+_IN_ORDER: Final = 0.8
+"""Share of the units that are drawn first below which labels are not taken for the rows of a template."""
 _PRIOR: Final = 0.5
 """Yes and no that are added to a unit's answers: one answer does not make sure."""
 
@@ -71,12 +74,21 @@ def drawn_units(store: Store, rubric: str, budget: int, design: str) -> dict[str
     return {units["unit"][int(place)]: float(chances[place]) for place in order}
 
 
-def share_in_order(asked: Asked) -> float | None:
-    """Share with a label of the units that `labels template` draws first, up to where 95 % of those with a label are; None below 20 labels.
+def drawing_doubt(asked: Asked) -> str:
+    """What to add to a number that labels correct if they are not of the units that `labels template` draws first; empty below 20 labels.
 
-    Near 1 if labels are of its file, whose order is known by the units' names; lower if rows were skipped, or units drawn or chosen
-    otherwise. Where chances differ, those of units without a label are not recorded; then what chances and numbers of the others imply.
+    Of the units that come first in its order, up to where 95 % of those with a label are, nearly all have a label if the labels are of its
+    file; fewer if rows were skipped, or units drawn or chosen otherwise.
     """
+    found = _share_in_order(asked)
+    if found is None or found >= _IN_ORDER:
+        return ""
+    drawn = f"of the units that cotrace labels template draws first only {share(found)} have a label"
+    return f"; by the labels their units were drawn, but {drawn}: if units were chosen or skipped, this misleads, and no test shows it"
+
+
+def _share_in_order(asked: Asked) -> float | None:
+    """Where chances differ, those of units without a label are not recorded; then what chances and numbers of the others imply."""
     units = asked.units.filter(pl.col("drawn").is_not_null() | pl.col("label").is_null())
     numbers = np.array([number_of(f"{asked.rubric}/{unit}") for unit in units["unit"]])
     has_label = units["label"].is_not_null().to_numpy()

@@ -14,8 +14,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from analytics.estimates.design import drawing_doubt
 from analytics.estimates.rates import balance_of
 from analytics.estimates.units import Asked, asked_units, population
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.shifts import holm, sign_flip_p
 from schemas.common.wording import chance, from_to, signed
@@ -119,11 +121,8 @@ def sums_by_cluster(units: pl.DataFrame, predictor: str) -> Sums:
 def judged_effects(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and predictor: how what the judge measures goes with it, corrected by labels.
 
-    Columns: rubric, question, judge; predictor: the score of the game (0 to 1 over the games of its benchmark), or the turn (over the
-    last); units, labels, tasks with labels; judge_effect: slope of the judge's number on the predictor, of the judge alone; effect, low,
-    high: the corrected slope with its 95 % interval over tasks; correlation, correlation_low, correlation_high: Pearson's, corrected;
-    judge_weight: how much the judge counts in the effect, 0 to 1; p: of no effect, p_holm: corrected for the rows of the rubric; advice.
-    Null where there are fewer than eight tasks with labels, and where labels are no sample of the units (as in `corrected-rates`).
+    Columns: `report_columns.csv`. Null where there are fewer than eight tasks with labels, and where labels are no sample of the units (as
+    in `corrected-rates`).
 
     Args:
         store: a store with the views.
@@ -138,11 +137,7 @@ def judged_effects(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_holm"] = p
             row["advice"] = _advice(row, sum(other["p"] is not None for other in family))
-    texts = ("rubric", "question", "judge", "predictor")
-    numbers = ("judge_effect", "effect", "low", "high", "correlation", "correlation_low", "correlation_high", "judge_weight", "p", "p_holm")
-    schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(("units", "labels", "tasks"), pl.Int64())
-    schema |= dict.fromkeys(numbers, pl.Float64()) | {"advice": pl.String()}
-    return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema, orient="row")
+    return framed("judged-effects", rows)
 
 
 def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -150,6 +145,7 @@ def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
     labelled = units.filter(pl.col("weight") > 0)
     balance = balance_of(units) if len(labelled) else None
     is_sample = balance is not None and not (balance.trait or balance.is_untested or balance.is_unrecorded or is_unknown)
+    doubt = drawing_doubt(asked)
     for predictor, words in _PREDICTORS.items():
         if units[predictor].drop_nulls().n_unique() < 2:  # noqa: PLR2004 - nothing to go with
             continue
@@ -167,7 +163,9 @@ def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
             "tasks": int((sums.labelled[:, 0] > 0).sum()),
             "judge_effect": None if np.isnan(effect.judge) else effect.judge,
             **{name: float(value) if is_sample and not np.isnan(effect.low) else None for name, value in found.items()},
+            **({"p": None} if doubt else {}),
             "is_sample": is_sample,
+            "doubt": doubt,
         }
 
 
@@ -177,6 +175,8 @@ def _advice(row: dict[str, Any], tests: int) -> str:
     if row["effect"] is None:
         why = "too few tasks have labels" if row["is_sample"] or not row["labels"] else "labels are not known to be a sample of the units"
         return f"{about}{predicted}; not corrected, because {why}, and the judge's errors may go with {row['predictor']} too"
-    sure = f"{from_to(row['low'], row['high'])}; {chance(row['p'], row['p_holm'], tests)}"
+    ends = from_to(row["low"], row["high"])
+    if row["doubt"]:
+        return f"{about}{predicted}; corrected {signed(row['effect'])} ({ends}){row['doubt']}"
     shown = "shown" if row["p_holm"] < _SURE else "no effect shown"
-    return f"{about}{predicted}; corrected {signed(row['effect'])} ({sure}): {shown}"
+    return f"{about}{predicted}; corrected {signed(row['effect'])} ({ends}; {chance(row['p'], row['p_holm'], tests)}): {shown}"

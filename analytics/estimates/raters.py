@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.estimates.units import asked_units
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats
 from schemas.common.wording import from_to, score
 from schemas.store.store import Store
@@ -71,9 +72,7 @@ def two_classes(answers: Floats, populations: NDArray[np.int64]) -> Latent:
 def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for every question and model: the rate without labels, where three judges were asked, or two about two models.
 
-    Columns: rubric, question, model; judges: comma-separated; units, games; rate, low, high: share of yes by the model of two latent
-    classes (`two_classes`), with its 95 % interval (twentieths of the games left out in turn); sensitivity, specificity: of each judge, in
-    the same order; advice. Null with fewer than 50 units or ten games. Answers other than yes and no are left out.
+    Columns: `report_columns.csv`. Null with fewer than 50 units or ten games. Answers other than yes and no are left out.
 
     The model is right only if judges err independently of each other. Judges of one family, or that see the same misleading evidence, do
     not: then the rate is wrong and nothing in these data shows it. Labels of some units do: `corrected-rates`.
@@ -89,10 +88,7 @@ def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     for asked in asked_units(store, rubric):
         found.setdefault((asked.rubric, asked.question), []).append(asked.units)
     rows = [{"rubric": name, "question": question} | row for (name, question), units in found.items() for row in rows_without_labels(units)]
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "model", "judges"), pl.String())
-    schema |= dict.fromkeys(("units", "games"), pl.Int64()) | dict.fromkeys(("rate", "low", "high"), pl.Float64())
-    schema |= dict.fromkeys(("sensitivity", "specificity", "advice"), pl.String())
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return framed("latent-rates", rows)
 
 
 def rows_without_labels(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from analytics.agreement.answers import GIVEN
 from analytics.estimates.units import Asked, asked_units
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import Floats, share_interval
 from schemas.common.errors import UsageError
 from schemas.common.wording import count, counted, share
@@ -63,9 +64,7 @@ def alt_test(store: Store, *, epsilon: float = EPSILON) -> pl.DataFrame:
     share is not below the second by epsilon; p-values are corrected by Benjamini and Yekutieli's method. It passes if it wins against half
     of the people.
 
-    Columns: rubric, question, judge; annotators: people with 30 units that another one labelled too, from five games; units, games;
-    epsilon; winning_rate: share of the annotators it wins against; advantage: mean share of units on which it agrees with the others at
-    least as well; passes; advice. Null where fewer than three people have as much.
+    Columns: `report_columns.csv`. Null where fewer than three people have 30 units that another one labelled too, from five games.
 
     Args:
         store: a store with the views.
@@ -97,11 +96,7 @@ def alt_test(store: Store, *, epsilon: float = EPSILON) -> pl.DataFrame:
         verdict = "may take the place of a person" if passes else "is not shown to be as good as a person"
         advice = f"{question}: {judge} wins against {share(won)} of {len(found)} people with epsilon {epsilon:g}: it {verdict}"
         rows.append(row | {"winning_rate": won, "advantage": advantage, "passes": passes, "advice": advice})
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge"), pl.String())
-    schema |= dict.fromkeys(("annotators", "units", "games"), pl.Int64()) | dict.fromkeys(
-        ("epsilon", "winning_rate", "advantage"), pl.Float64()
-    )
-    return pl.DataFrame(rows, schema=schema | {"passes": pl.Boolean(), "advice": pl.String()}, orient="row")
+    return framed("alt-test", rows)
 
 
 def _against(everybody: pl.DataFrame, of_one: pl.DataFrame, epsilon: float) -> Against | None:
@@ -135,11 +130,7 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) ->
     How sure: the probability of the answer by its tokens, calibrated by the labels of other games (logistic regression on its log odds,
     Platt 1999), where the server gave it; else how far repeats and the other judges give the same answer.
 
-    Columns: rubric, question, judge; threshold: least sureness, 0 to 1; labels, games: labelled units that the judge answered; coverage:
-    share of them above the threshold; risk, risk_low, risk_high: share of these with another answer than the label (0.5 for unclear), with
-    its 95 % interval over games; wrong_of_all: the same as share of all units; held_below: what the expected wrong_of_all of further games
-    is at most (conformal risk control, Angelopoulos, Bates, Fisch, Lei and Schuster 2024, ICLR, with games as what is exchangeable);
-    is_chosen: the lowest threshold whose held_below is at most the wished risk; advice.
+    Columns: `report_columns.csv`. held_below is by Angelopoulos, Bates, Fisch, Lei and Schuster 2024, ICLR.
 
     Args:
         store: a store with the views.
@@ -154,10 +145,7 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) ->
         raise UsageError(f"--risk {risk:g}: give a number between 0 and 1, such as 0.05")
     asked = list(asked_units(store, rubric))
     rows = [row for found in asked for row in _thresholds(found, [one.units for one in asked if _is_of(one, found)], risk)]
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge"), pl.String()) | {"threshold": pl.Float64()}
-    schema |= dict.fromkeys(("labels", "games"), pl.Int64())
-    schema |= dict.fromkeys(("coverage", "risk", "risk_low", "risk_high", "wrong_of_all", "held_below"), pl.Float64())
-    return pl.DataFrame(rows, schema=schema | {"is_chosen": pl.Boolean(), "advice": pl.String()}, orient="row")
+    return framed("selective", rows)
 
 
 def _is_of(one: Asked, other: Asked) -> bool:

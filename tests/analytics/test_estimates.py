@@ -11,7 +11,7 @@ import pytest
 
 from analytics.agreement.pairs import Scale, coincidences, krippendorff_alpha
 from analytics.comparison.compare import compare
-from analytics.estimates.corrected import corrected_rates, judged_units, rate_row
+from analytics.estimates.corrected import corrected_rates, judged_units, labels_needed_report, rate_row
 from analytics.estimates.design import drawn_units, number_of
 from analytics.estimates.effects import Sums, fisher_z, judged_effects, powered, slope
 from analytics.estimates.raters import latent_rates, two_classes
@@ -123,6 +123,24 @@ def test_effects_are_corrected_too(biased: tuple[Store, dict[Any, bool]]) -> Non
     assert of_score["low"] < 0 < of_score["high"]
     assert of_score["correlation_low"] < of_score["correlation"] < of_score["correlation_high"]
     assert "no effect shown" in of_score["advice"]
+
+
+def test_labels_not_drawn_as_they_state_are_warned_of_wherever_they_correct(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """`compare` and `judged-effects` printed a difference and an effect as shown, and the page of labels that one may stop."""
+    store, truths = biased
+    units = np.random.default_rng(1).permutation([f"{game}/{turn}" for game, turn in truths])
+    for drawn, is_warned in ((units[:150], True), (list(drawn_units(store, "ps", 150, "active")), False)):
+        relabelled(store, truths, dict.fromkeys(drawn, 0.5))
+        rows = [*corrected_rates(store).to_dicts(), *labels_needed_report(store).to_dicts()]
+        corrected = [row for row in judged_effects(store).to_dicts() if row["effect"] is not None]
+        pairs = compare(store, metric="judge:ps.PS1").to_dicts()
+        advice = [row["advice"] for row in (*rows, *corrected, *pairs)]
+        assert len(advice) == 7
+        assert [("cotrace labels template draws first" in text) for text in advice] == [is_warned] * len(advice), advice
+        if is_warned:
+            assert {row["p"] for row in corrected} == {None}
+            assert "difference shown" not in pairs[0]["advice"]
+            assert not any(row["may_stop"] for row in rows if "may_stop" in row)
 
 
 def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
