@@ -49,6 +49,8 @@ class TableCell(NamedTuple):
     high: float | None = None
     n: int = 0
     """Units."""
+    judge: str = ""
+    """Whose answers it is made of; named behind the column. Each judge's number stands next to the printed one."""
 
 
 TableCells = Callable[[Store], list[TableCell]]
@@ -152,14 +154,15 @@ def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
     if how.by_cluster:
         sums, sizes = sums / sizes, np.ones(len(sizes))
         mean = float(sums.mean())
-    low, high = _ends(sums, sizes, is_share=bool(part["is_share"].all()))
+    low, high = ends(sums, sizes, is_share=bool(part["is_share"].all()))
     low = low if low is None or part["falls_below"].any() else max(low, 0.0)
     scale = 100 if column.endswith(tuple(how.percent)) else 1
     value, sem, low, high = (None if number is None else number * scale for number in (mean, sem, low, high))
     return TableCell(row, column, value, sem, low, high, int(n))
 
 
-def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None, float | None]:
+def ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None, float | None]:
+    """95 % interval of a mean from the sums and sizes of its clusters, as `units` says; None of one cluster."""
     from scipy import stats
 
     from analytics.statistics.intervals import LEVEL, mean_interval
@@ -319,19 +322,29 @@ def _printed(name: str, item: str) -> Iterator[_Printed]:
 
 
 def _joined(ours: list[TableCell], printed: list[_Printed]) -> pl.DataFrame:
-    by_key = {(_key(cell.row), _key(cell.column)): cell for cell in ours}
+    by_key: dict[tuple[str, str], list[TableCell]] = {}
+    judges: dict[str, dict[str, None]] = {}
+    for cell in ours:
+        by_key.setdefault((_key(cell.row), _key(cell.column)), []).append(cell)
+        judges.setdefault(_key(cell.column), {})[cell.judge] = None
     by_place = {(_key(one.row), _key(one.column)): one for one in printed}
     rows = _order([one.row for one in printed], [cell.row for cell in ours])
     columns = _order([one.column for one in printed], [cell.column for cell in ours])
     found = []
     for row_key, row in rows.items():
         for column_key, column in columns.items():
-            cell, one = by_key.get((row_key, column_key)), by_place.get((row_key, column_key))
-            if cell is not None or one is not None:
-                found.append(_tables_cell(row, column, cell, one))
+            cells, one = by_key.get((row_key, column_key), []), by_place.get((row_key, column_key))
+            found += [_tables_cell(row, _named(column, cell.judge), cell, one) for cell in cells]
+            if one is not None and not cells:
+                known = judges.get(column_key, {})
+                found += [_tables_cell(row, _named(column, judge), None, one) for judge in [*filter(None, known)] or [""]]
     numbers = ("value", "sem", "low", "high", "paper", "paper_sem", "difference")
     schema = {"row": pl.String(), "column": pl.String(), **dict.fromkeys(numbers, pl.Float64()), "n": pl.Int64()}
     return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _named(column: str, judge: str) -> str:
+    return f"{column} ({judge})" if judge else column
 
 
 def _tables_cell(row: str, column: str, cell: TableCell | None, one: _Printed | None) -> dict[str, object]:
