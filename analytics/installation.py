@@ -63,9 +63,7 @@ def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Meanin
     for name, column in rows:
         if name in found:
             if column not in known[name].meanings:
-                raise StoreError(
-                    f"{name}: column {column} has no meaning: add it to columns.csv next to {known[name].file}, or to its header"
-                )
+                raise StoreError(f"{name}: column {column} has no meaning: add it to columns.csv next to {known[name].file}")
             found[name][column] = known[name].meanings[column]
     return found
 

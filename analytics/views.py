@@ -5,16 +5,14 @@ the rows of all families that have one, `list_of_families()` the list itself, `r
 Families from other distributions bring their views in `<package>/analytics`.
 
 A file has one or more views. The header of each view documents it, and is data: ``docs/views.md`` and the checks are made from it.
-What its columns mean is in `columns.csv` of its folder or of `common` (name, unit, meaning); the header has only the columns that mean
-something else in this view. Its grammar::
+What columns mean is in `columns.csv` of its folder or of `common` (name, unit, meaning); a name `<view>.<column>` is what the column means
+in this view alone, or a macro of it. The grammar of the header::
 
     -- <name>: <what it is>
     -- One row is <grain>
     -- Materialized: by game                      (its rows are stored, see below; or: by judged game)
     -- Read by game:                              (it is read by such a view; or: Read by judged game)
     -- Parameters: <name: what it is>            (table macros)
-    --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning;
-                                                  several columns with one meaning have commas between them)
     -- Columns as in: <view or table>.           (what they mean there, before `columns.csv` is looked into)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
     -- Listed: <text>; needs <what, as in SOURCES>   (of a family's report: its line in `cotrace report list`)
@@ -154,7 +152,6 @@ inner join sources using (source_id)
 _SECTION = re.compile(
     r"^-- (One row is|Materialized:|Read by(?: judged)? game:|Parameters:|Macros:|Columns as in:|Report:|Listed:|Shows:|Reads:) ?(.*)$"
 )
-_COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\)|(?:, \w+)*)) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(?!unmaterialized\b)(\w+)|unmaterialized\('(\w+)'\)")
 _COMMENT = re.compile(r"--[^\n]*")
@@ -162,7 +159,6 @@ _NAME = re.compile(r"-- ([a-z]\w*): ")
 _ROWS = re.compile(r"rows_of\('([\w.]+)'\)")
 _LIST = "list_of_families()"
 _NEXT_VIEW = re.compile(r"(?m)(?<=;\n)\n+(?=-- [a-z]\w*: )")
-_MORE = re.compile(r"^-- {4,}(\S.*)$")
 
 
 class Meaning(NamedTuple):
@@ -186,9 +182,9 @@ class ViewFile:
     summary: str
     """What it is and what one row is."""
     special: Mapping[str, Meaning]
-    """What the header has: of columns with a meaning of their own, or of macros."""
+    """Of its columns with a meaning of their own, or of its macros."""
     meanings: Mapping[str, Meaning]
-    """Column -> meaning, of all its columns and more: the header, where that points to, and the dictionaries."""
+    """Column -> meaning, of all its columns and more: its own, those of the view that the header points to, and those of all views."""
     shows: tuple[str, ...]
     """Columns of the report that fit a terminal; empty: all do."""
     parameters: str
@@ -209,7 +205,8 @@ def _load(
     name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], by_game: Mapping[str, tuple[str, bool]]
 ) -> ViewFile:
     file, sql = statement
-    sections, special = _parse(_header(sql))
+    sections, meanings = _sections(_header(sql)), dictionary(file.parent)
+    special = {column: found for key, found in meanings.items() if (column := key.removeprefix(f"{name}.")) != key}
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
     grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
     return ViewFile(
@@ -218,7 +215,7 @@ def _load(
         kind=_kind(sql, grain),
         summary=f"{sections['summary']} {grain}".strip(),
         special=special,
-        meanings={**dictionary(file.parent), **inherited, **special},
+        meanings={**meanings, **inherited, **special},
         parameters=sections.get("Parameters:", ""),
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
@@ -227,25 +224,17 @@ def _load(
     )
 
 
-def _parse(header: list[str]) -> tuple[dict[str, str], dict[str, Meaning]]:
-    """Sections by their first words, and what columns mean, of a header's lines."""
+def _sections(header: list[str]) -> dict[str, str]:
+    """Sections of a header's lines, by their first words."""
     sections: dict[str, str] = {"summary": header[0].partition(": ")[2]}
-    columns: dict[str, Meaning] = {}
-    names: list[str] = []
     current = "summary"
     for line in header[1:]:
         if found := _SECTION.match(line):
             current = found[1]
             sections[current] = found[2]
-        elif found := _COLUMN.match(line):
-            names = [found[1]] if "(" in found[1] else found[1].split(", ")
-            columns |= dict.fromkeys(names, Meaning(found[2], found[3]))
-        elif found := _MORE.match(line):
-            unit, doc = columns[names[0]]
-            columns |= dict.fromkeys(names, Meaning(unit, f"{doc} {found[1]}"))
         else:
             sections[current] += " " + line.removeprefix("-- ")
-    return sections, columns
+    return sections
 
 
 @cache
@@ -340,7 +329,7 @@ def _read_by(sql: str) -> Iterator[str]:
 
 def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
     """Names in such an order that each is after the macros and after what it reads."""
-    sections = {name: _parse(_header(found.sql))[0] for name, found in statements.items()}
+    sections = {name: _sections(_header(found.sql)) for name, found in statements.items()}
     macros = [name for name, found in sections.items() if "One row is" not in found]
     after = {
         name: {*macros, *_read_by(statements[name].sql), found.get("Columns as in:", "").rstrip(".")} & statements.keys() - {name}

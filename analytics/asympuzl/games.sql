@@ -1,10 +1,5 @@
 -- asympuzl_solo: the control experiment of AsymPuzl: one agent with the clues of both, one attempt.
 -- One row is a configuration: model, size and tokenizer. Games without an end are left out.
---   model  text  the agent's model
---   tokenizer  text  who counted tokens
---   solved  count  games in which the one answer made the hypothesis right
---   progress  0..1  mean share of right entries
---   output_tokens  tokens  mean length of the answer
 create or replace view asympuzl_solo as
 with games as (
     select
@@ -41,9 +36,6 @@ from counted;
 
 -- asympuzl_games: AsymPuzl games of two; those of one agent with all clues are in asympuzl_solo.
 -- One row is a game.
---   model_a  text  model of A (Alice, who knows the order of the shapes)
---   model_b  text  model of B (Bob, who knows the color of each shape)
---   progress  0..1  share of right entries of both agents at the end
 create or replace view asympuzl_games as
 with facts as (
     from (select episode_id, metric[10:] as metric, value from episode_metrics where starts_with(metric, 'asympuzl.'))
@@ -103,15 +95,6 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 -- Report: asympuzl, ordered by model_a, model_b, size, feedback_mode, history_length
 -- Listed: AsymPuzl: the paper's tables
 -- Shows: model_a, model_b, size, feedback_mode, games, solved, success_pct
---   tokenizer  text  who counted tokens; null if the log does not record it
---   games_cut  count  games without an end, or with lost turns; in no other number
---   solved  count  games solved within the limit
---   writes_per_position_a  number  valid actions of A on a position, mean over positions and games
---   changes_per_position_a  number  valid actions of A that changed a value, mean over positions and games; the optimum is 1
---   optimal_changes_per_position_b  number  the fewest B can do with, mean over games
---   output_tokens_a  tokens  mean over all turns of A (long games weigh more, as in the paper); null if the logs do not count
---   message_tokens_a  tokens  mean over all turns of A; null if the logs do not count
---   message_share_a  percent  message_tokens_a / output_tokens_a, ratio of the means; null if the logs do not count
 create or replace view asympuzl_configurations as
 with tokens as (
     select
@@ -166,8 +149,6 @@ from grouped;
 -- asympuzl_success_by_turn: share of AsymPuzl games that are solved in at most k turns.
 -- One row is a configuration (both models, size, feedback mode, history length) and a turn k, from 1 to the longest limit of its games. Games
 -- that were never solved stay in the denominator; games that are not complete are left out.
---   games  count  complete games
---   solved  count  games solved in at most k turns
 create or replace view asympuzl_success_by_turn as
 with finished as (
     select *

@@ -84,7 +84,6 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 
 -- values_asympuzl: what each turn of AsymPuzl games cost (docs/values.md).
 -- One row is a turn of both agents, or of A alone where the log ends in the middle.
---   cost  turns  1 + hands_after - hands_before: turns lost against perfect hands
 create or replace view values_asympuzl as
 with measured as (
     from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'asympuzl.'))

@@ -1,8 +1,5 @@
 -- avalon_games: games of Avalon.
 -- One row is a game. What is about the end is null where it is not known.
---   fails  text  fail cards of each mission, likewise
---   team_evil  text  evil players on the team of each mission, likewise
---   rejected  count  those that were rejected
 create or replace view avalon_games as
 with played as (
     select

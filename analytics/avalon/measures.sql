@@ -1,7 +1,6 @@
 -- avalon_win_rates_by: how often good wins Avalon, and how often the assassin names Merlin, by number of players, reasoning effort and memory.
 -- One row is a value of one of these. Intervals are over games; games of one session are not independent.
 -- Parameters: episodes_counted: list of the episodes that count, null for all.
---   value  text  the value; not known where the log does not say it
 create or replace macro avalon_win_rates_by(episodes_counted := null) as table
 with known as (
     select
@@ -60,7 +59,6 @@ select * from avalon_win_rates_by();
 -- avalon_trust_by: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
 -- One row is a mission number and a side of leaders.
 -- Parameters: episodes_counted: list of the episodes that count, null for all.
---   side  text  the leaders' side
 create or replace macro avalon_trust_by(episodes_counted := null) as table
 with placed as (
     select
@@ -244,8 +242,6 @@ group by all;
 -- Report: avalon-turning-points, ordered by regret desc, game, turn
 -- Listed: Avalon: the proposals that cost good most, by a model
 -- Shows: game, mission, proposal, leader, team, team_evil, chance_before, chance_after, regret, wrong, proven_wrong
---   side  text  the leader's side
---   result  text  approved or rejected
 create or replace view avalon_turning_points as
 with voted as (
     select

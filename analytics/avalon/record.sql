@@ -88,8 +88,6 @@ order by game, turn, position;
 
 -- avalon_proposals: teams that leaders proposed, against what leader and public could prove.
 -- One row is a proposal.
---   side  text  the leader's side
---   proven_mistake  flag  a good leader proposes a team that is proven bad, while some team of its size is not
 create or replace view avalon_proposals as
 with placed as (
     select
@@ -139,9 +137,6 @@ order by game, turn;
 
 -- avalon_missions: finished missions of Avalon, and what everybody could prove before and after.
 -- One row is a mission with a result.
---   leader  text  who proposed the team
---   result  text  success or fail
---   auto  flag  the team went through unvoted
 create or replace view avalon_missions as
 with players_of as (
     select episode_id, count(*) as players, list(player) filter (side = 'evil') as evil, bool_and(side is not null) as known

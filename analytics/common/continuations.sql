@@ -2,10 +2,6 @@
 -- One row is (game, turn, what was changed, measure): all repeats together.
 -- Report: continuations, ordered by benchmark, episode_id, turn, changed, measure
 -- Shows: episode_id, turn, changed, measure, games, happened, mean, low, high
---   episode_id  text  the game that was taken up
---   turn  number  the first turn with changes
---   turns  count  how many turns were played on; null: to the end
---   games  count  continuations that have the measure
 create or replace view continuations as
 with continued as (
     select

@@ -1,6 +1,5 @@
 -- dialogue_messages: the messages of games whose logs have no states, but for those of tools and system prompts.
 -- One row is a public message that has words, of an agent.
---   agent  text  its author
 create or replace view dialogue_messages as
 with without_states as (
     select episode_id
@@ -42,11 +41,6 @@ having count(turns.state_before) + count(turns.state_after) = 0 and count(*) > 1
 
 -- dialogue_failures: what went wrong in games without states, as far as the words and calls show it by themselves.
 -- One row is (episode_id, turn, agent, category).
---   agent  text  who repeats or is not answered
---   category  text  repeated_message: the words of one of its last three messages again; similar_message: nearly so (nine tenths of the
---     words of both, six words or more); repeated_call: its last tool call again, with equal arguments; unanswered_question: the message
---     ends with a question mark, and no other agent speaks before the agent does again or the log ends
---   evidence  text  turn and beginning of what is repeated or asked
 create or replace view dialogue_failures as
 with repeats as (
     select
@@ -100,9 +94,6 @@ group by episode_id, turn, agent;
 
 -- dialogue_spirals: stretches in which an agent repeats itself, in games without states.
 -- One row is a maximal stretch of one kind of one agent in one game.
---   agent  text  who repeats itself
---   kind  text  repeated_message (similar ones too) or repeated_call
---   turns_wasted  turns  turns of the stretch that repeat something
 create or replace view dialogue_spirals as
 with repeats as (
     select
@@ -133,9 +124,6 @@ group by episode_id, agent, kind, stretch;
 -- contradictions_read: the messages of games without states of which it is known whether they contradict an earlier statement of their author.
 -- One row is (episode_id, turn, agent) with answers yes or no to a question `contradicts_itself`, of whatever rubric. People's labels count
 -- before judges, then the majority; a message whose answers are split is left out. Of any other message nothing is known, which is not a no.
---   agent  text  author of the message
---   evidence  text  reason of the judge who found it, where there is one
---   place  number  how many of the known messages of its author it is in the game, from 1
 create or replace view contradictions_read as
 with answers as (
     select unit_key, episode_id, turn, agent, 'labels' as basis, lower(answer) as answer, null as reason
@@ -178,8 +166,6 @@ from messages;
 -- contradiction_spirals: stretches in which an agent contradicts itself again and again, in games without states.
 -- One row is a maximal stretch of messages of one agent in one game, in which two contradictions lie at most three known messages apart.
 -- These are no part of correction_spirals, since they can be seen in games with labels or verdicts alone.
---   agent  text  who contradicts itself
---   turns_wasted  turns  turns of the stretch that contradict; two or more
 create or replace view contradiction_spirals as
 with marked as (
     select episode_id, agent, turn, coalesce(place - lag(place) over of_agent > 3, true) as opens
@@ -202,9 +188,6 @@ having count(*) > 1;
 -- One row is (benchmark, condition, model, basis). Games without such labels or verdicts are counted as unknown and are in no other number.
 -- Report: contradictions, ordered by benchmark, model, condition, basis
 -- Shows: benchmark, model, basis, messages, contradictions, share, games, games_unknown
---   basis  text  labels or judges; null where no message of the group is known
---   share  0..1  contradictions / messages; null where none is known
---   games  count  games with such messages
 create or replace view contradictions as
 with by_game as (
     select episode_id, basis, count(*) as messages, count(*) filter (contradicts) as contradictions

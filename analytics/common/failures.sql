@@ -1,11 +1,5 @@
 -- failure_map: which categories of the benchmarks' taxonomies are the same kind of failure; a table of data, each family has its part.
 -- One row is (taxonomy, category).
---   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must
---     refuse; wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: states or asks what is known;
---     unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help the partner
---     now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on what the agent cannot know;
---     no_progress: an action that does not advance the goal, too early, repeated or idle; harness: the game program dropped or misread
---     what the agent wrote
 create or replace view failure_map as
 -- a family from another package may still use the former names
 select
@@ -41,9 +35,6 @@ from (
 -- game_failures: on how many turns of each game each kind of failure occurs, in the same words for every benchmark.
 -- One row is (episode_id, common).
 -- Materialized: by game
---   common  text  kind of failure, as in failure_map, `none` too; `unmapped` for categories of mapped taxonomies that failure_map does not
---     list
---   turns  count  turns with at least one category of this kind
 create or replace view game_failures as
 with mapped_taxonomies as (
     select distinct taxonomy from failure_map
@@ -71,7 +62,6 @@ group by all;
 -- logged_failures: the category each turn has in each taxonomy, as far as its game's log alone tells.
 -- One row is (turn, agent, taxonomy, category).
 -- Materialized: by game
---   evidence  text  what the rule saw; null where the category is enough
 create or replace view logged_failures as
 select episode_id, turn, agent, taxonomy, category, evidence from unmaterialized('failures')
 union all by name
@@ -85,8 +75,6 @@ where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn,
 -- logged_categories: on how many turns of each game each category of failure occurs, as far as its log alone tells.
 -- One row is (episode_id, taxonomy, category), and one for all categories that count.
 -- Materialized: by game
---   category  text  null: any category that counts (failure_turns.counted)
---   turns  count  turns (of an agent, where agents are distinguished) with it
 create or replace view logged_categories as
 with logged as (
     select * from unmaterialized('logged_failures')
@@ -126,7 +114,6 @@ left join failure_map using (taxonomy, category);
 -- failure_turns: the category each turn has in each taxonomy.
 -- One row is a row of `failures`: (turn, agent, taxonomy, category). Games without states have the taxonomy `dialogue` (dialogue_failures), in
 -- which a turn without any of its categories is `none`; where labels or judges tell of contradictions, also `contradictions`.
---   evidence  text  what the rule saw; null where the category is enough
 create or replace view failure_turns as
 select
     failures.episode_id, failures.turn, failures.agent, games.benchmark, games.condition, games.model, games.level,
@@ -145,8 +132,6 @@ inner join games using (episode_id);
 -- One row is (benchmark, condition, model, common).
 -- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
 -- Shows: benchmark, model, common, turns, share
---   common  text  kind of failure, as in failure_map; `unmapped` for categories of mapped taxonomies that failure_map does not list
---   turns  count  turns with at least one category of this kind
 create or replace view failures_common as
 with counted as (
     select games.benchmark, games.condition, games.model, game_failures.*
@@ -212,13 +197,6 @@ qualify
 -- each of its groups, so that a zero is seen as a zero.
 -- Report: failures, ordered by taxonomy, model, condition, level, category
 -- Shows: taxonomy, model, category, turns, share
---   category  text  category inside the taxonomy, the one of turns that went right included
---   turns  count  turns (of an agent, where agents are distinguished) with this category; a turn can have several; null where no turn
---     counts, so that nothing is known
---   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
---   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
---   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
---   share_high  0..1  upper end; null where share is
 create or replace view failure_breakdown as
 with game_counts as (
     select taxonomy, benchmark, condition, model, level, category, counted, episode_id, count(*) as turns

@@ -2,20 +2,6 @@
 -- One row is a benchmark.
 -- Report: families, ordered by benchmark
 -- Shows: benchmark, games, success_rate, main_metric, score_mean, commonest_failure
---   benchmark  text  its name
---   games  count  games in the store; one that it has twice counts once
---   tasks  count  tasks of the games with an end
---   cut  count  games whose end is not known (see `games`); in no number of success or score
---   successes  count  games that reached the goal, of those neither broken nor cut
---   success_n  count  games neither crashed nor truncated whose log records whether the goal was reached
---   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low), as in the
---     leaderboard; null where nothing ended
---   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA, each
---     once
---   score_mean  number  mean of the main metric over the n games; null if n is 0
---   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard: playing a task again does not make it narrower;
---     null below two games
---   turns  count  turns of all games
 create or replace view families as
 with metric_names as (
     select benchmark, score as main_metric

@@ -94,7 +94,6 @@ inner join run_conditions using (run_id);
 -- One row is a note.
 -- Report: notes, ordered by written_at, note_id
 -- Shows: author, written_at, model, task_id, turn, note
---   benchmark  text  its benchmark; null, as all about the game, while the game is not in the store
 create or replace view turn_notes as
 select
     notes.note_id, notes.episode_id, notes.turn, games.benchmark, games.condition, games.model, games.level,
@@ -108,15 +107,6 @@ left join games using (episode_id);
 -- cost, and what judges and people answered. Most questions need no other view.
 -- One row is (episode_id, turn, agent); a turn on which no agent spoke or acted has one row without an agent. What describes the whole turn
 -- (outcome, progress, cost, answers about a group) is in each row of the turn: count turns with count(distinct episode_id || '/' || turn).
---   agent  text  who; null where no agent spoke or acted
---   model  text  the evaluated model of the game
---   seed  number  tells repetitions apart; null if the log has none
---   turns_taken  turns  length of the game
---   ending  text  ended, cut or not_set_up, as in games
---   accepted  flag  the engine carried out every action of the agent; null where there was nothing to carry out
---   outcome  text  what became of the candidates on this turn, as in outcomes
---   followed  flag  strict: what was tried on this turn is literally a candidate (followed_full of outcomes); null as there
---   progress  0..1  after the turn; null if it cannot be computed
 create or replace view scored_turns as
 with messages as (
     select

@@ -2,28 +2,6 @@
 -- Macros: wilson_low(k, n), wilson_high(k, n), t_critical(df), clustered_sem(...), hidden_share(...), seen_factor(...),
 -- assumed_factor(...), clustered_factor(...), score_end(...), clustered_low(...), clustered_high(...), cluster_low(k, n),
 -- cluster_high(k, n), cluster_sem(k, n).
---   wilson_low(k, n)   0..1    lower end of the Wilson score interval of k successes in n trials (Wilson 1927); null if n is 0
---   wilson_high(k, n)  0..1    upper end
---   t_critical(df)     number  two-sided 95 % point of Student's t, also between whole degrees of freedom; null below 1. The polynomial of degree
---                              12 in 1/df that equals its logarithm at Chebyshev's points of 0 to 1 (Powell 1981, Approximation Theory and
---                              Methods, chapter 4); right to 1e-7
---   clustered_low(k, n, games, kk, kn, nn)   0..1  lower end of the interval of k / n where the n come in games, such as turns, or where k is a
---                              sum of n numbers between 0 and 1, such as scores of games that come by task: from the sums over games (tasks) of
---                              its k squared, its k times its n, and its n squared; null below two games
---   clustered_high(k, n, games, kk, kn, nn)  0..1  upper end
---   clustered_sem(k, n, games, kk, kn, nn)  number  standard error of k / n over games (Liang and Zeger 1986, with G/(G-1)); of games with one
---                              trial each it is sample standard deviation / sqrt(n); null below two games
---   cluster_low(k, n)   0..1    an aggregate: clustered_low of rows that are games (tasks); rows without trials do not count
---   cluster_high(k, n)  0..1    clustered_high likewise
---   cluster_sem(k, n)   number  clustered_sem likewise
---   score_end(share, f, side)  0..1  lower (side -1) and upper (1) end of all p with (share - p)^2 <= f p (1 - p)
---   hidden_share(k, n, games, sem)  0..1  how much of the variance is assumed, not seen: more than half where p (1 - p) is below 0.35 over the
---                              games; falling less steeply where all games are alike (sem 0)
---   seen_factor(k, n, games, kk, kn, nn)  number  what is seen of the variance of k / n between games (Kish's number of them), over p (1 - p)
---   assumed_factor(k, n, games, kk, kn, nn)  number  what an intraclass correlation of 0.3 would add where few games show an answer
---   clustered_factor(k, n, games, kk, kn, nn)  number  f of both ends: t squared times both. Student's t is that of as many games of equal size as
---                              weigh as much (Kish 1965), less one, more where the variance is assumed (Satterthwaite 1946); as mean_interval
---                              of analytics/statistics/intervals.py, where the constants are explained
 create or replace macro wilson_low(k, n) as
     case when n > 0 then greatest(0.0, (k + 1.920729410347062 - 1.959963984540054 * sqrt(k * (n - k) / n + 0.960364705173531))
         / (n + 3.841458820694124)) end;

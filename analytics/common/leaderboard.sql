@@ -1,17 +1,6 @@
 -- game_counts: what leaderboard_by and team_overview_by count of each game.
 -- One row is a game with turns.
 -- Materialized: by game
---   turns  count  its turns
---   seen  count  the same where its log records states or actions (spiral_games), else 0
---   clarify  count  turns on which an agent asked and no agent acted
---   failed  count  actions that the engine refused; without those that the harness chose or tried too early (failure_map: harness)
---   followed  count  turns on which what was tried is one of the candidates in every part (`outcomes`)
---   followed_action_position_layer  count  CRAFT: turns with a candidate of the same action, position and layer, whatever the block
---   has_looser_reading  flag  the game has followed_action_position_layer
---   undoing  count  turns with an attempted move that takes back earlier work
---   moves  count  turns with an attempted move
---   spiral_turns  count  turns of which is known whether they are in a correction spiral (turn_course)
---   spiral_inside  count  those inside one
 create or replace view game_counts as
 -- what the harness chose or tried too early is not an attempt of the team
 with by_harness as (
@@ -71,15 +60,6 @@ left join unmaterialized('spiral_games') as seen using (episode_id);
 -- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
 -- once (compared_games).
 -- Parameters: levels: list of the tiers that count, null for all; families: map of tasks to their families, which count in their place.
---   max_turns  turns  turn limit; null if the logs do not record it
---   games  count  games, those that could not be set up included
---   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
---   success_rate  0..1  successes / success_n; null if that is 0
---   success_high  0..1  upper end; null as the rate
---   turns  count  turns of the games that ended
---   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)
---   followed_action_position_layer  count  CRAFT: turns among them with a candidate of the same action, position and layer, whatever the
---     block: what published logs call followed; null elsewhere
 create or replace macro leaderboard_by(levels := null, families := map([]::varchar[], []::varchar[])) as table
 with ceilings as (
     select episode_id, value as ceiling_share

@@ -1,14 +1,6 @@
 -- team_overview_by: how far each team got, next to how it worked: the front page's figure, a row a team; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns).
 -- Parameters: levels: list of the levels whose games count, null for all; measure: which process measure, null for the one that is shown first.
---   games  count  games neither crashed nor truncated
---   n  count  games with a score
---   score_mean  number  mean score of the n games; null if n is 0
---   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard; null below two
---   successes  count  games that reached the goal
---   success_n  count  games whose log records whether the goal was reached
---   success_low  0..1  lower end of its 95 % interval, as in the leaderboard
---   spiral_share  0..1  spiral_inside / spiral_turns; null if that is 0
 create or replace macro team_overview_by(levels := null, measure := null) as table
 with games_of_teams as (
     select
@@ -140,9 +132,6 @@ where failure_turns.counted;
 -- team_failures_by: on how many turns of each team each category of failure occurs, in the taxonomy that is shown first; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, category).
 -- Parameters: levels: list of the levels whose games count, null for all.
---   turns  count  turns (of an agent, where agents are distinguished) with this category
---   denominator  count  such turns with any category that counts
---   share  0..1  turns / denominator; shares of a team add up to more than 1 where turns fail in several ways
 create or replace macro team_failures_by(levels := null) as table
 with counted as (
     select
@@ -177,11 +166,6 @@ inner join failure_kinds on kinds.taxonomy = failure_kinds.taxonomy and kinds.ca
 -- team_regret_by: what each agent of a team lost per game, by attribution; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, agent, link, status).
 -- Parameters: levels: list of the levels whose games count, null for all.
---   agent  text  whose loss; null: no agent's, or not attributed
---   link  text  the failure point: seeing, saying, understanding, acting (docs/attribution.md)
---   turns  count  turns with such a loss
---   cost  number  what they lost together, in `unit`
---   games  count  games of the team that have values
 create or replace macro team_regret_by(levels := null) as table
 with games_of_teams as (
     select
@@ -221,9 +205,6 @@ group by all;
 -- turn_course: how each turn of a game went, as far as its log alone tells: what the small multiples of the front page draw.
 -- One row is a turn after the start.
 -- Materialized: by game
---   removed  flag  an action takes back earlier work; null without a recorded move, or in families whose moves cannot
---   verified  0..1  share of the listed verified actions that take back; null without one
---   in_spiral  flag  it is inside a correction spiral; null where the game's log does not show it (spiral_games)
 create or replace view turn_course as
 with marked as (
     select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
@@ -261,8 +242,6 @@ where turns.turn > 0;
 -- team_turns_by: how each team's games go turn by turn: the small multiples of the front page; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, turn).
 -- Parameters: levels: list of the levels whose games count, null for all.
---   games  count  games of the team that reached the turn
---   score  0..1  their mean progress after the turn; null without one
 create or replace macro team_turns_by(levels := null) as table
 with games_of_teams as (
     select
@@ -345,7 +324,5 @@ left join scores using (team_key, turn);
 
 -- failure_steps: which step each failure point of an attribution is of: seeing, saying, understanding, acting; a table of data.
 -- One row is a failure point.
---   step  text  seeing: no agent could see it; saying: no message, or a wrong one; understanding: the message was misread; acting: the
---     action was wrong; harness: the game program lost it; not_understood: the message could not be read; undecided: nothing can be proven
 create or replace view failure_steps as
 select link, step from rows_of('failure_steps.csv');

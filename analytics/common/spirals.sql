@@ -230,7 +230,6 @@ select * from measured;
 
 -- turn_states: the state before and after each turn, in a form in which equal states are equal texts.
 -- One row is a turn.
---   changed  flag  the two differ; null where either is
 create or replace view turn_states as
 with states as (
     select
@@ -247,9 +246,6 @@ select *, before_state <> after_state as changed from states;
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind
 -- Shows: model, task_id, start_turn, end_turn, kind, turns_wasted, evidence
---   kind  text  repeated_failure, undo_loop, over_removal or stall; of a game without states repeated_message or repeated_call
---     (dialogue_spirals), whose turns_wasted are those that repeat something
---   model  text  the evaluated model of the game
 create or replace view correction_spirals as
 with every_stretch as (
     select * from game_spirals

@@ -2,9 +2,6 @@
 -- no part of the team (a user, a tool in a foreign log) is left out.
 -- One row is a game.
 -- Materialized: by game
---   team_name  text  the model, if all players have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`),
---     those of several players with their number (`director gpt-4o ×2 + qwen-7b`); of a player whose model the log does not record `?`;
---     where the log names no agent, the evaluated model
 create or replace view team_names as
 with players as (
     select agents.episode_id, agents.role, coalesce(agents.model, '?') as model, count(*) as n
@@ -46,8 +43,6 @@ left join named using (episode_id);
 
 -- run_conditions: the condition of each run as one short text.
 -- One row is a run.
---   condition  text  as the run's family writes it (craft_run_conditions), else the run's name; and those of its switches in which runs
---     that are called the same differ, as far as they come out of cotrace's own logs
 create or replace view run_conditions as
 with own as (
     select distinct run_id
@@ -98,12 +93,6 @@ left join switched using (run_id);
 -- compared_games: each game with its team, its task and the bounds of its score: what teams are compared by.
 -- One row is a game; as in games, one that the store has twice is listed once.
 -- Columns as in: games.
---   task  text  the task by what it is: task_id, and where tasks of one id have different goals (such as targets made from different
---     seeds) the first characters of the goal's hash after it
---   game  text  the game, where scores of a benchmark's games have different units (coordination_score_bounds): teams are compared within
---     one; else null
---   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family defines it
---     (coordination_score_bounds), else 1 where no score of the benchmark leaves 0 to 1
 create or replace view compared_games as
 with goals as (
     select benchmark, task_id, count(distinct goal::varchar) > 1 as has_several
@@ -134,9 +123,6 @@ left join every_family('score_bounds') as bounds using (run_id);
 
 -- compared_steps: each turn with its team, its task, what became of it and what it gained: compared_turns without what is counted in texts.
 -- One row is a turn of a game that ended; a game that the store has twice is listed once.
---   accepted  0..1  1: the engine carried out every action, 0: not; null without one
---   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one
---   progress  0..1  after the turn; null if the log measures none
 create or replace view compared_steps as
 with starts as (
     select episode_id, max(value) as progress
@@ -168,10 +154,6 @@ where compared_games.ending = 'ended';
 
 -- compared_turns: each turn with its team, its task, what became of it and what it gained: what models of turns are made from.
 -- One row is a turn of a game that ended; a game that the store has twice is listed once.
---   accepted  0..1  1: the engine carried out every action, 0: not; null without one
---   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one
---   words  number  words of the turn's public messages, mean over messages; null without one
---   progress  0..1  after the turn; null if the log measures none
 create or replace view compared_turns as
 with spoken as (
     select episode_id, turn, avg(len(regexp_extract_all(text, '\S+'))) as words

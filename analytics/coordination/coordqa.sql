@@ -1,7 +1,5 @@
 -- coordqa_answers: answers to CoordinationQA, with what was read out of each response, and how.
 -- One row is an answer; one that several files have (same question, respondent and trial) counts once, as in coordination_repeated_episodes.
---   episode_id  text  the answer, which is an episode of its own
---   game  text  Hanabi, Overcooked, CollabCapture or CollabEscape, by content, as the paper counts
 create or replace view coordqa_answers as
 with metrics as (
     select
@@ -45,11 +43,6 @@ where episodes.benchmark = 'coordination';
 -- One row is a respondent, a group of scenarios and a type.
 -- Report: coordination-qa, ordered by respondent, grouping, game, type
 -- Listed: CoordinationQA: accuracy and chance
---   game  text  a game of that grouping; all; or CollabGames13: both collab games of the paper
---   type  text  EC, TOM or JP
---   chance  0..1  expected accuracy of a uniform guess among the options, published key
---   chance_corrected  0..1  the same with the corrected key
---   chance_upstream  0..1  expected accuracy of the published random model
 create or replace view coordqa_accuracy as
 with grouped as (
     select

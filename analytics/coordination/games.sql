@@ -54,7 +54,6 @@ where benchmark = 'coordination';
 -- Report: coordination, ordered by game, model, variant, episode_id
 -- Listed: LLM-Coordination: the games
 -- Shows: game, model, variant, turns, score, success
---   game  text  hanabi, overcooked, collab_capture or collab_escape
 create or replace view coordination_games as
 select
     episodes.episode_id,
@@ -82,10 +81,6 @@ where
 -- Games with one seed count as one value, their mean, since they share cards or start.
 -- Report: coordination-partners, ordered by game, variant, player, skill
 -- Listed: LLM-Coordination: scores by the skill of a graded partner
---   game  text  hanabi or overcooked
---   variant  text  layout of the kitchen; `episode` in Hanabi
---   player  text  the model or script that has the graded partner
---   score  number  the mean over seeds, as in coordination_games
 create or replace view coordination_partners as
 with pairs as (
     select

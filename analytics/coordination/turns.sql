@@ -31,8 +31,6 @@ where turn_values.measure in ('coordination.hanabi_bound', 'coordination.capture
 
 -- values_capture: what each turn of CollabCapture games cost, with the columns of the reference table.
 -- One row is a turn of a CollabCapture game.
---   scenario  text  state of door 1-2, then of door 3-4, at the start
---   cost  turns  1 + d_after - d_before; null where there was no way before
 create or replace view values_capture as
 select
     episodes.details ->> 'episode' as episode,
@@ -51,7 +49,6 @@ where turn_values.measure = 'coordination.capture_turns';
 
 -- values_escape: what each turn of CollabEscape games cost, with the columns of the reference table.
 -- One row is a turn of a CollabEscape game.
---   cost  turns  e_action - e_before
 create or replace view values_escape as
 with measured as (
     select
@@ -92,7 +89,6 @@ anti join coordination_repeated_episodes using (episode_id);
 
 -- values_hanabi: what each turn of Hanabi games cost at least, with the columns of the reference table.
 -- One row is a turn of a Hanabi game.
---   loss  points  ub_before - ub_after
 create or replace view values_hanabi as
 with measured as (
     select

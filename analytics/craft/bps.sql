@@ -1,12 +1,10 @@
 -- craft_model_groups: which published models are frontier, which are open-weight, and which reason before they answer; a table of data.
 -- One row is a model of the paper.
---   model  text  name in small letters and digits alone, without a provider in front
 create or replace view craft_model_groups as
 select model, model_group, reasoning::boolean as reasoning from rows_of('model_groups.csv');
 
 -- model_key: a model's name without provider, blanks and signs, in small letters.
 -- Macros: model_key(name).
---   model_key(name)  text  openai/gpt-4o-mini is gpt4omini
 create or replace macro model_key(name) as regexp_replace(lower(split_part(name, '/', -1)), '[^a-z0-9]', '', 'g');
 
 -- bps_failures: which part of CRAFT's bounded pragmatic speaker failed: a director's search, its inference, or its pragmatics (section 3.1).
@@ -14,7 +12,6 @@ create or replace macro model_key(name) as regexp_replace(lower(split_part(name,
 -- (F3); grounded, transferred and not modelled is flawed_pragmatics (F2); all three hold is none. What an unknown part leaves open is undecided.
 -- One row is (episode_id, turn, agent, judge): a turn of a director, by a judge who was asked about it in both rubrics.
 -- Read by judged game:
---   not_understood  flag  the turn is undecided, and an open answer was left open because a text was not understood, by the judge's reason
 create or replace view bps_failures as
 with given as (
     select
@@ -89,8 +86,6 @@ where episodes.benchmark = 'craft';
 -- bps_turns: the turns of CRAFT by its Definition 4.1: an action of the oracle was available and not taken, and whether messages sufficed.
 -- One row is (episode_id, turn, judge): a turn, by a judge of pragmatic sufficiency; a turn without verdicts has one row without a judge.
 -- Read by judged game:
---   judge  text  whose answers count, as in bps_failures; null if no one judged the turn
---   not_understood  flag  the judge left PS3 open because a message was not understood
 create or replace view bps_turns as
 with given as (
     select
@@ -135,10 +130,6 @@ where episodes.benchmark = 'craft';
 -- bps_counts: what bps_failures and bps_turns decide about each game, counted.
 -- One row is (episode_id, judge, unit, possible, not_understood).
 -- Materialized: by judged game
---   judge  text  whose answers count, as in bps_failures
---   unit  text  director turn (modes of bps_failures) or turn (causes of bps_turns)
---   turns  count  director turns, or turns
---   not_understood  flag  they are undecided, and were left open because a text was not understood
 create or replace view bps_counts as
 select episode_id, judge, 'director turn' as unit, possible, not_understood, count(*) as turns
 from unmaterialized('bps_failures')
@@ -157,16 +148,6 @@ group by all;
 -- One row is (condition, model, builder, judge, unit, mode): every team has all modes, so that a zero is seen as a zero.
 -- Report: bps, ordered by unit, model, condition, builder, judge, mode
 -- Shows: model, judge, unit, mode, decided, undecided, not_understood, share, share_low, share_high, least, most
---   model_group  text  frontier or open-weight, of models that the paper played; null of others
---   reasoning  flag  likewise
---   judge  text  whose answers count, as in bps_failures
---   unit  text  director turn (modes of bps_failures) or turn (causes of bps_turns, of turns with candidates)
---   mode  text  limited_search, flawed_pragmatics, inefficient_inference, none; messages, builder, followed
---   turns  count  director turns, or turns, of this mode
---   not_understood  count  of the undecided ones, those left open because a text was not understood; the rest: no rule settles the answer
---   least  0..1  share of all, decided or not, if no undecided one is of this mode; modes are not decided equally often, so only least and
---     most hold for all turns
---   most  0..1  the same if all undecided ones are that can be
 create or replace view bps_profiles as
 with targets as (
     select

@@ -1,8 +1,5 @@
 -- craft_run_conditions: the condition of each CRAFT run as one short text, written as the published folders are.
 -- One row is a run of CRAFT; counterfactual continuations (`cotrace replay`) have none; they are under the name of their run.
---   condition  text  provider group (if the folder names it), oracle size and tools (`api/oracle5_no_tools`), and the start board after it
---     unless it was empty; the number of the run is not in it, so that the runs of one condition are pooled as in the paper; null where
---     the log does not record its condition
 create or replace view craft_run_conditions as
 with parts as (
     select
@@ -45,13 +42,6 @@ inner join episodes using (episode_id);
 
 -- craft_game_facts: everything countable about a CRAFT game; craft_games, craft_models and leaderboard are made from it.
 -- One row is a CRAFT game. A game that could not be set up has nulls from n_turns on, and in its scores.
---   complexity  text  simple, medium or complex; null if the log does not record it
---   overall_progress  0..1  mean of iou_score, completion_percentage and position_accuracy at the end
---   completion_percentage  0..1  right blocks at the right cell and layer, of the target's entries, at the end
---   iou_score  0..1  intersection over union of the cells' block sets at the end
---   position_accuracy  0..1  cells whose block set equals the target's, of nine, at the end
---   distance_score  0..1  Soerensen-Dice of the cells' block sets at the end; higher is better
---   n_attempted_remove  count  removals attempted
 create or replace view craft_game_facts as
 with facts as materialized (  -- read twice below
     select * from craft_turn_facts
@@ -178,10 +168,6 @@ from craft_game_facts;
 -- One row is (condition, model, builder, run). Conditions are never pooled; turn limits inside one condition are, because the published
 -- folders do not tell them apart (leaderboard does). Standard errors are over games (sample standard deviation, ddof 1, / sqrt(n)) and null
 -- below two games.
---   n_turns  count  their turns
---   tax_correct  0..1  share of this category of the published taxonomy, of n_oracle_turns; null without such turns
---   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error  0..1  likewise
---   tax_wrong_position, tax_wrong_block_color, tax_wrong_span  0..1  likewise
 create or replace view craft_models as
 select
     condition, model, builder, run,

@@ -37,7 +37,6 @@ where episodes.benchmark = 'craft';
 -- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading, over the targets of some tiers; a table macro: `from remove_gap_by('any')`.
 -- One row is (condition, model, builder, turn).
 -- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/dev/remove_gap.md); levels: list of the tiers that count, null for all.
---   n_attempted  count  games that had a recorded move on this turn
 create or replace macro remove_gap_by(reading, levels := null) as table
 with readings as (
     select
@@ -72,9 +71,6 @@ select * exclude (paired_rate), attempted_rate - oracle_rate as gap, paired_rate
 -- One row is (condition, model, builder, reader).
 -- Report: remove-gap-instructed, ordered by gap desc nulls last, model, condition, builder, reader
 -- Shows: model, condition, reader, turns, unread_turns, instructed_rate, oracle_rate, gap, gap_low, gap_high
---   oracle_rate  0..1  mean over the same turns of the share of removals among the candidates (the reading `share`); null if turns is 0
---   attempted_rate  0..1  share of removals among the moves of the same turns; null if turns is 0
---   gap  -1..1  instructed_rate - oracle_rate; null if turns is 0
 create or replace view remove_gap_instructed as
 with received as (
     select utterances.episode_id, turn, seq, md5(text) as text_hash
@@ -183,11 +179,6 @@ group by all;
 -- remove_gap_models_by: attempted against oracle removal for each team, in every reading, over the targets of some tiers; a table macro.
 -- One row is (condition, model, builder, reading).
 -- Parameters: levels: list of the tiers that count, null for all.
---   is_default  flag  the reading that the view remove_gap uses
---   games  count  games that have a gap (a recorded move, and a turn with candidates)
---   attempted_rate  0..1  n_attempted_remove / n_attempted; null if that is 0
---   oracle_rate  0..1  mean of the reading over the turns with candidates; null if there is none
---   gap  -1..1  attempted_rate - oracle_rate, turns pooled; null where either is
 create or replace macro remove_gap_models_by(levels := null) as table
 with counted as (
     select

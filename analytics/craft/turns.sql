@@ -32,12 +32,6 @@ from stacks;
 
 -- craft_turn_facts: everything countable about a CRAFT turn; craft_turns, craft_games and craft_models are made from it.
 -- One row is a turn of a CRAFT game.
---   oracle_available  flag  the log lists candidates with the move of this turn; false on clarifications
---   n_oracle  count  candidates that it lists; 0 on clarifications
---   oracle_remove_any  flag  a listed candidate is a removal; null without listed candidates
---   oracle_remove_first  flag  the first listed candidate is a removal; null without listed candidates
---   oracle_remove_share  0..1  removals among the listed candidates; null without listed candidates
---   attempted_remove  flag  the attempted move is a removal; null without an attempt
 create or replace view craft_turn_facts as
 with craft_episodes as (
     select
@@ -172,9 +166,6 @@ left join parsed as previous
 -- One row is a turn.
 -- Report: missed, ordered by model, condition, task_id, episode_id, turn
 -- Shows: model, task_id, turn, said, tried, possible
---   model  text  the evaluated model
---   level  text  the task's tier; null if the log does not record it
---   possible  text  the listed actions, a line each
 create or replace view missed_turns as
 with missed as (
     select episode_id, turn, benchmark, condition, model, level, task_id
@@ -239,8 +230,6 @@ from craft_turn_facts;
 
 -- values_craft: what each turn of CRAFT games cost, with the columns of the reference tables.
 -- One row is a turn of a CRAFT game with a turn limit.
---   condition  text  the condition and run, as in craft_turns
---   kind  text  accepted, rejected, clarify, or error where the turn crashed
 create or replace view values_craft as
 with measured as (
     select

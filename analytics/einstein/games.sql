@@ -1,8 +1,5 @@
 -- einstein_game_facts: everything countable about an Einstein game; einstein_games, einstein_runs and einstein_errors are made from it.
 -- One row is an Einstein game. Flags are 1 and 0, as the reference tables write them.
---   terminated  flag  all objects were in their goal bins at the end; null if the end is not known, as the other numbers of the end
---   truncated  flag  the step limit was reached
---   correct_objects  count  objects in their goal bins at the end
 create or replace view einstein_game_facts as
 with measured as (
     from (select episode_id, metric[10:] as metric, value from episode_metrics where starts_with(metric, 'einstein.'))

@@ -104,10 +104,6 @@ select * exclude (episode_id, run_id) from einstein_step_facts;
 
 -- values_einstein: what each step of Einstein games cost, with the columns of the reference table.
 -- One row is a step, that is a turn, of an Einstein game. Flags are 1 and 0, as the reference table writes them.
---   game_id  text  the game's key inside the run, as in einstein_games
---   step  number  from 0; the turn is one more
---   state_changed  flag  objects lie elsewhere after the step
---   cost  steps  1 + d_after - d_before: steps lost against perfect hands
 create or replace view values_einstein as
 with measured as (
     from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'einstein.'))
@@ -142,10 +138,6 @@ inner join limits on facts.episode_id = limits.episode_id;
 -- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
 -- Listed: Einstein Puzzles: the error categories of Table 2
 -- Shows: action_mode, verifier, category, count, pct_of_total
---   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest,
---     which are in no pool
---   category  text  the category; no_error for steps of none
---   total_steps  count  steps of the scope
 create or replace view einstein_errors as
 with categories as (
     select category, nullif(relevant_action_type, '') as relevant_action_type from rows_of('error_categories.csv')

@@ -1,8 +1,6 @@
 -- answer_pairs: two raters' answers to one question about one thing, side by side.
 -- One row is a pair: a label and a verdict, or two verdicts. Every answer of one rater meets every answer of the other. Judges are paired with
 -- themselves too, over repeats.
---   kind  text  label_judge, judge_judge or self (one judge, two repeats)
---   rater_a  text  the labels' source, or the judge whose name comes first
 create or replace view answer_pairs as
 with verdict_answers as (
     select
@@ -192,10 +190,6 @@ inner join voted as v
 
 -- agreement: how far a judge agrees with labels, with another judge, and with itself.
 -- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b). The counts of single answers: agreement_confusion.
---   n  count  pairs in which both answered (N/A is an answer)
---   undecided  count  other pairs in which one could not tell; in no rate
---   failed  count  other pairs in which no usable reply came from one; in no rate
---   skipped  count  other pairs in which the rubric did not apply for one; in no rate
 create or replace view agreement as
 with counted as materialized (
     select
@@ -302,8 +296,6 @@ from rated;
 -- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b) that occurs.
 -- Report: confusion, ordered by rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, n desc, answer_b
 -- Shows: question, rater_a, rater_b, answer_a, answer_b, n
---   answer_a  text  lower case, without slashes
---   n  count  pairs
 create or replace view agreement_confusion as
 select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b, count(*) as n
 from answer_pairs

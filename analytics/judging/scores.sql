@@ -83,8 +83,6 @@ inner join judge_runs using (judge_run_id);
 -- One row is (unit_id, flagged): a unit and what was found in the text that judges were shown.
 -- Report: flagged, ordered by unit_id, flagged
 -- Shows: unit_id, flagged, model, verdicts, score_mean, score_mean_others
---   model  text  the evaluated model, which may have written it
---   score_mean  0..1  mean of the scored ones; null if there is none
 create or replace view flagged_units as
 with scored as (
     select
@@ -132,9 +130,6 @@ from found;
 
 -- judged_units: the valid verdicts, each with its game; columns that both have are named after their owner.
 -- One row is (rubric, question, judge, variant, unit_id, repeat), as in verdicts_latest.
---   judge  text  `engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`
---   repeat  number  which of several askings of the same question, from 1
---   answer  text  one of the rubric's answers; null unless answered
 create or replace view judged_units as
 select
     verdicts_latest.rubric, verdicts_latest.question, verdicts_latest.judge, verdicts_latest.variant,
@@ -155,10 +150,6 @@ left join team_names on games.episode_id = team_names.episode_id;
 -- judge_scores_by: how each judge answered each question; over the tasks of some tiers; a table macro: `from judge_scores_by(true)`.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model) and, if split, outcome.
 -- Parameters: split: true for one row an outcome of the turn, false for all turns together; levels: list of the tiers that count, null for all.
---   units  count  units put to the judge
---   verdicts  count  answers asked for: units times repeats; the sum of scored and the five numbers from categorised on
---   score_mean  0..1  mean over units of the mean of their scored answers, so that a unit that was asked oftener weighs no more; null if
---     none
 create or replace macro judge_scores_by(split, levels := null) as table
 -- each version of a rubric with a bit of its own: bits are put together far faster than lists of hashes
 with numbered as (

@@ -2,8 +2,6 @@
 -- One row is (rubric, judge, model, variant).
 -- Report: cost, ordered by last_started_at
 -- Shows: rubric, judge, units, calls, tokens_in, tokens_out, cost_usd, calls_unpriced
---   model  text  provider/model; null for the engine
---   tokens_out  tokens  completion tokens likewise
 create or replace view cost as
 select
     rubric, judge, model, variant,
@@ -27,11 +25,6 @@ group by rubric, judge, model, variant;
 -- One row is a verdict that came from a request to a model.
 -- Report: verdict-costs, ordered by cost_usd desc nulls last, tokens_out desc, rubric, question, unit_id, repeat
 -- Shows: rubric, question, judge, unit_id, status, tokens_in, tokens_out, cost_usd
---   judge  text  `llm:<model>`
---   agent  text  whose turn or utterance; null for a group
---   calls  number  requests sent for it, retries included: those of the call over its verdicts
---   tokens_in  tokens  prompt tokens likewise
---   cost_usd  USD  cost likewise; null if no price is known
 create or replace view verdict_costs as
 with shared as (
     select *, count(*) over (partition by call_id) as answers_of_call

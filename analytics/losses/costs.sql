@@ -22,7 +22,6 @@ left join (
 
 -- turn_costs: what each turn cost, by its benchmark's main measure (docs/values.md).
 -- One row is a turn of a game that has values.
---   lost  flag  success can no more be reached after the turn; null if the log does not record how long the game lasts
 create or replace view turn_costs as
 select
     valued.episode_id, valued.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
@@ -35,8 +34,6 @@ inner join team_names using (episode_id);
 -- game_costs: what each game lost, by its benchmark's main measure.
 -- One row is (episode_id, unit) of a game that has values.
 -- Materialized: by game
---   turns  count  turns whose cost is known
---   lost  number  what they lost together, in `unit`
 create or replace view game_costs as
 select episode_id, unit, count(*) as turns, sum(greatest(cost, 0)) as lost
 from unmaterialized(every_family('turn_costs'))
@@ -47,12 +44,6 @@ group by all;
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
 -- Shows: model, task_id, turn, agent, link, status, cost, evidence
---   agent  text  whose; null: no agent's, or status is not answered
---   role  text  the agent's role; null where no agent is at fault
---   archetype  text  the agent's character or script; null where no agent is at fault or the log names none
---   cost  number  part of the turn's cost, in `unit`
---   unit  text  progress (0 to 1), steps, turns, points or probability; null in games without values
---   judge  text  the judge of the attribution
 create or replace view attributed_costs as
 select
     found.episode_id, found.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
@@ -69,9 +60,6 @@ left join (select episode_id, any_value(unit) as unit from every_family('turn_co
 
 -- attributed_faults: the failure points that costs are attributed to, each with its turn; columns that both have are named after their owner.
 -- One row is a failure point of a turn, as in attributions.
---   agent  text  who is at fault; null: no agent
---   link  text  the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven
---   regained  number  how much the ideal action retains by the rules of the game; null where that is not known
 create or replace view attributed_faults as
 select
     attributions.episode_id, attributions.turn, attributions.agent, attributions.link,
@@ -91,8 +79,6 @@ left join team_names on attributions.episode_id = team_names.episode_id;
 -- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
 -- One row is a category of a taxonomy in the games of one team under one condition.
 -- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
---   cost  number  what they lost together, in `unit`
---   share  0..1  of all that the team's games lost under the condition; null where they lost nothing
 create or replace view cost_by_category as
 with lost as (
     select benchmark, model, team_name, condition, unit, sum(greatest(cost, 0)) as cost
@@ -236,9 +222,6 @@ qualify row_number() over (partition by episode_id order by out_of_reach desc, r
 -- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.
 -- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
 -- Shows: task_id, source, judge, agent, turn
---   agent  text  who is named
---   role  text  the agent's role; null where the game has no such agent
---   turn  turn  of the mistake; null where none is named
 create or replace view blamed_agents as
 with labelled as (
     select

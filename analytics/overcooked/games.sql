@@ -96,12 +96,6 @@ where episodes.benchmark = 'overcooked';
 
 -- overcooked_statistics: what the published summary script gives for each folder of logs: means over the games of an order.
 -- One row is (policy, order), over games as logged.
---   model  text  the policy of overcooked_games
---   success_rate  0..1  share of games whose order was delivered, however late
---   time_avg  steps  mean index of the last step of those; 0 if there is none
---   initiate_collaboration, respond_collaboration  0..1  mean of the paper's, as in overcooked_games
---   initiate_collaboration_upstream  0..1  the script's: right initiations over conversations, pooled; 0 without any
---   respond_collaboration_upstream  0..1  the script's: right answers over conversations, pooled; 0 without any
 create or replace view overcooked_statistics as
 select
     policy as model,
@@ -124,9 +118,6 @@ group by policy, "order";
 
 -- overcooked_collaborations: every conversation of Collab-Overcooked games, with where in the task it took place and why it went wrong.
 -- One row is a conversation, of either opener.
---   level  text  1 to 6
---   initiate_ok  flag  the request would raise it
---   respond_ok  flag  the answer would raise it
 create or replace view overcooked_collaborations as
 with increments as (
     select
@@ -170,8 +161,6 @@ left join turns as earlier
 -- Report: overcooked, ordered by model, level
 -- Listed: Collab-Overcooked: the statistics of the published script
 -- Shows: model, level, success_rate, time_avg, initiate_collaboration, respond_collaboration
---   model  text  the policy
---   level  text  level_1 to level_6
 create or replace view overcooked_levels as
 with levels as (
     select distinct "order", 'level_' || level as level

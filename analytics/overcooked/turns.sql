@@ -1,6 +1,5 @@
 -- overcooked_events: conversations that the Chef opened on its own turn, measured as the published evaluation does.
 -- One row is a conversation of a game as logged.
---   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's)
 create or replace view overcooked_events as
 with listed as (
     select
@@ -47,10 +46,6 @@ where turn_values.measure = 'overcooked.time_left';
 
 -- values_overcooked: what each step of Collab-Overcooked games cost at least (docs/values.md).
 -- One row is a step, that is a turn.
---   model  text  the evaluated model, or both joined by +
---   level  number  of the order
---   turn  number  from 1; the log's timestep and one
---   cost  steps  1 + left_after - left_before
 create or replace view values_overcooked as
 select
     run_conditions.condition, episodes.model,

@@ -1,10 +1,5 @@
 -- lockbox_failure_map: the part of failure_map that is about Lockbox; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy  text  name of the taxonomy, as in failures
---   category  text  category inside it
---   common  text  kind of failure, as in failure_map
---   meaning  text  what the category is, in a few words
---   source  text  where the category comes from
 create or replace view lockbox_failure_map as
 
 select *
