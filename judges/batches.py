@@ -207,7 +207,8 @@ def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes
     from providers.clients.openai import body_of
 
     mode = settings.form_mode or provider_of(settings).mode or "tools"
-    requests = (ChatRequest(one.messages, one.tools, form_of(one.form) if one.form else None, mode=mode) for one in questions)
+    forms = (form_of(one.form) if one.form else None for one in questions)
+    requests = (ChatRequest(one.messages, one.limit(settings), one.tools, form, mode) for one, form in zip(questions, forms, strict=True))
     bodies = (body_of(request, settings) for request in requests)
     lines = ({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body} for number, body in enumerate(bodies))
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)

@@ -165,7 +165,8 @@ def summed(numbers: Iterable[_Number | None]) -> _Number | None:
 def fingerprint(settings: ModelSettings, question: ModelQuestion) -> bytes:
     """16 bytes over all that could change the reply."""
     form = form_of(question.form).tool if question.form else None
-    content = [settings.model, settings.answering(), question.messages, question.tools, form]
+    content: list[object] = [settings.model, settings.answering(), question.messages, question.tools, form]
+    content += [] if question.longest is None else [question.longest]
     return hashlib.blake2b(orjson.dumps(content, default=tuple, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import BaseModel
 
-from providers.provider import Mode
+from providers.provider import Mode, ModelSettings
 from schemas.chat.answers import Answer, read_answer
 from schemas.chat.messages import Completion, Message, Tool
 
@@ -112,6 +112,12 @@ class ModelQuestion:
     """Whether the messages ask for thoughts in tags that the caller reads itself; they are then part of the text."""
     tools: Sequence[Tool] = ()
     """What the model may call; of a question without a form."""
+    longest: int | None = None
+    """Tokens of the longest reply, reasoning apart, where it is less than that of the settings; None: as these say."""
+
+    def limit(self, settings: ModelSettings) -> int:
+        """Longest reply with its reasoning, in tokens."""
+        return settings.limit if self.longest is None else min(settings.limit, self.longest + settings.reasoning_tokens)
 
     def answer(self, completion: Completion) -> Answer:
         """Whether a reply is an answer to it, and which."""
@@ -122,12 +128,12 @@ class ChatRequest(NamedTuple):
     """What one request asks."""
 
     messages: Sequence[Message]
+    limit: int
+    """Longest reply, in tokens."""
     tools: Sequence[Tool] = ()
     """Which the model may call."""
     form: Form | None = None
     """What the reply must fill in; None: the reply is free."""
-    times_limit: int = 1
-    """Factor of the longest reply of the settings: 2 after a reply was cut."""
     mode: Mode = "tools"
     """How the form is asked for."""
     refused: frozenset[str] = frozenset()

@@ -161,10 +161,10 @@ def _listed(model: str) -> PriceLine | None:
         return None
     prices = found.get_prices(datetime.now(UTC))
     each = [getattr(prices, f"{kind}_mtok", None) for kind in ("input", "output", "cache_read", "cache_write")]
-    first = [None if price is None else float(getattr(price, "base", price)) for price in each]  # of several, that of short prompts
-    if first[0] is None or first[1] is None:
+    usual, reply, *cached = (None if price is None else float(getattr(price, "base", price)) for price in each)  # that of short prompts
+    if usual is None or reply is None:
         return None
-    return PriceLine(Price(*first), f"{provider}/{found.id} in genai-prices {version('genai-prices')}", is_guess=False)  # type: ignore[arg-type]
+    return PriceLine(Price(usual, reply, *cached), f"{provider}/{found.id} in genai-prices {version('genai-prices')}", is_guess=False)
 
 
 def _read(path: Path) -> dict[str, Price]:

@@ -113,7 +113,7 @@ class Profile(BaseModel):
             concurrency: calls under way at once.
             questions: of one call, where a rubric is asked; None: the longest reply stays.
         """
-        found: dict[str, Any] = {"context": self.context}
+        found: dict[str, Any] = {"context": self.context, "reply_speed": self.reply_speed}
         if "mode" not in given and self.mode is not None:
             found["mode"] = self.mode
         if "max_tokens" not in given and questions is not None and self.is_measured:

@@ -29,6 +29,8 @@ LONGER: Final = 2
 _LOCAL_NAME: Final = re.compile(r"(?:^|\.)localhost$|\.(?:local|lan|internal|home|test)$|^[^.:]+$")
 """Hosts that only a machine or a private network knows."""
 _MOST_BYTES_A_TOKEN: Final = 64
+_SLOW: Final = 20.0
+"""Tokens/s, below which a reply of 1,500 tokens takes more than a minute."""
 _MOST_BYTES_BESIDES: Final = 2**20
 
 
@@ -72,6 +74,8 @@ class ModelSettings:
     tokens_per_minute: float | None = None
     context: int | None = None
     """Tokens that the server takes in one call, prompt and reply together; None: not known."""
+    reply_speed: float | None = None
+    """Tokens/s that it writes of each reply while all its slots are in use; None: not known."""
 
     @property
     def provider(self) -> str:
@@ -101,6 +105,11 @@ class ModelSettings:
     def reasoning_tokens(self) -> int:
         """Tokens that are left for reasoning."""
         return EFFORTS[self.reasoning_effort or "medium"] if self.reasons else 0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the server is known to take minutes for a long reply."""
+        return self.reply_speed is not None and self.reply_speed < _SLOW
 
     @property
     def limit(self) -> int:

@@ -56,6 +56,9 @@ _SURELY: Final = 0.85
 _MOST_LIMITED_TRIES: Final = 100
 """After so many 429 answers to one call, while others get through, something about this call is wrong."""
 _OF_FORMS: Final = {"tools": "tools", "tool_choice": "tools", "response_format": "response_format"}
+_REPEATED: Final = 40
+_TIMES_REPEATED: Final = 4
+"""A reply whose last 40 letters stand in it four times has run away."""
 _WRONG_SHAPE: Final = frozenset({"refused: wrong form", "refused: echo", "refused: only thoughts", "refused: empty"})
 """After which another way of asking for a form may help."""
 
@@ -186,7 +189,7 @@ class Server:
     async def _turn(self) -> AsyncIterator[None]:
         """Entered by the wire before a request goes out."""
         call: _Call = CALL.get()
-        self._refuse_too_large(call.length)
+        self._refuse_too_large(call)
         await self._tokens_limit.take(self.estimate.tokens(call.length))
         await self._requests_limit.take(1)
         async with self.health.turn(), self._crowd.place():
@@ -201,16 +204,16 @@ class Server:
             finally:
                 call.result.latency_s = (call.result.latency_s or 0.0) + time.monotonic() - call.sent_at
 
-    def _refuse_too_large(self, length: int) -> None:
+    def _refuse_too_large(self, call: _Call) -> None:
         """See that the prompt fits into the server's context, as far as that is known; the estimate errs on the side of asking.
 
         Raises:
             TooLarge: it does not; nothing was sent.
         """
-        context, reply = self.settings.context, self.settings.limit
+        context, reply = self.settings.context, call.question.limit(self.settings)
         if context is None:
             return
-        tokens = self.estimate.usual(length)
+        tokens = self.estimate.usual(call.length)
         if tokens * _SURELY + reply > context:
             raise TooLarge(
                 f"the prompt has about {tokens:.0f} tokens; the server takes {context} for prompt and reply, and the reply may have "
@@ -420,7 +423,7 @@ class _Call:
         texts = (text.encode() for text in chain((message["content"] for message in messages), called))
         self.length = sum(map(len, chain(texts, (orjson.dumps(tool.parameters) for tool in question.tools))))
         self.length += form.length if form else 0
-        request = ChatRequest(messages, question.tools, form, self.times_limit, self.modes[-1], self.server.refused)
+        request = ChatRequest(messages, self.limit, question.tools, form, self.modes[-1], self.server.refused)
         self.sent = self.server.client.arguments(request)
         return self.sent
 
@@ -475,8 +478,8 @@ class _Call:
         if self._left < 0 or (self.times_limit > 1 if is_cut else self.form is None):
             return "nothing"
         if is_cut:
-            self.times_limit = LONGER
-            return "again"
+            self.times_limit = LONGER  # a runaway reply would fill that, too
+            return "nothing" if _is_runaway(written) else "again"
         assert self.form is not None
         shown = reask(self.form, written, answer.why_not or "", self.modes[-1])
         is_near = any(f'"{name}"' in written for name in self.form.model.model_fields)  # it knows the form, and fills it in wrongly
@@ -494,9 +497,11 @@ class _Call:
     def _hint(self) -> str:
         """What may help where the last reply was not an answer."""
         read_as = self.result.answer.read_as if self.result.answer else ""
+        if read_as == "refused: cut" and _is_runaway(self._written or ""):
+            return ", repeating itself: the model cannot do this"
         if read_as == "refused: cut":
             longer = f", then {self.limit}" if self.times_limit > 1 else ""
-            return f", {self.server.settings.limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
+            return f", {self.question.limit(self.server.settings)} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
         others = [mode for mode in self.server.client.modes if mode not in self.modes]
         if self.form is None or read_as not in _WRONG_SHAPE or not others:
             return ""
@@ -505,7 +510,7 @@ class _Call:
     @property
     def limit(self) -> int:
         """Longest reply to the next request, in tokens."""
-        return self.times_limit * self.server.settings.limit
+        return self.times_limit * self.question.limit(self.server.settings)
 
     def most(self, tokens_in: int = 0) -> float:
         """The most that a request can cost, USD, of so many tokens if they are counted; 0 without a price."""
@@ -527,3 +532,9 @@ class _Call:
         if self._reserved is not None:
             self.server.budget.settle(self._reserved, self._reserved if cost is None else cost)
             self._reserved = None
+
+
+def _is_runaway(text: str) -> bool:
+    """Whether a text ends in the same words over and over."""
+    end = " ".join(text.split())[-_REPEATED:]
+    return len(end) == _REPEATED and " ".join(text.split()).count(end) >= _TIMES_REPEATED

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple, Union, get_type_hints
+from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_type_hints
 
 import orjson
 from pydantic import BaseModel, Field, create_model
@@ -33,6 +33,8 @@ from schemas.records import Claim, Json
 
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2011\u2013\u2014", "''\"\"---")
 _QUOTED: Final = re.compile(r'"([^"]*)"')
+_MOST_CLAIMS: Final = 4
+"""Of one sentence."""
 _PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")
 
 
@@ -53,31 +55,36 @@ class Example(BaseModel):
 
 
 @cache
-def form_of(types: tuple[type, ...], example: str = "") -> type[BaseModel]:
+def form_of(types: tuple[type, ...], example: str = "", only: frozenset[str] | None = None) -> type[BaseModel]:
     """The form of an answer: a list of claims of these types, and what was not understood.
 
     Args:
         types: of the family's claims.
         example: the prompt's, as `messages_for` has it; a reply that copies a part of it is refused.
+        only: of one sentence, whose words are those of all its claims: the optional fields that are asked for; None: of a whole text.
     """
-    kinds = tuple(_model_of(kind) for kind in types)
+    kinds = tuple(_model_of(kind, only) for kind in types)
     claim: Any = kinds[0] if len(kinds) == 1 else Union[kinds]  # noqa: UP007 - the kinds are known at run time only
     described = Field(description="all claims that the text makes, in its order; empty if it makes none")
     unclear = Field(description="what was not understood; empty if everything was")
+    of_sentence: Any = Field("", description="why the sentence is not understood; left out if it is")
+    most = None if only is None else _MOST_CLAIMS
     return create_model(
         "Claims",
         __doc__="What the text claims.",
         __validators__={"_own": own_words(*_QUOTED.findall(example))},
-        claims=(list[claim], described),
-        not_understood=(list[Passage], unclear),
+        claims=(Annotated[list[claim], Field(max_length=most)], described),
+        not_understood=(list[Passage], unclear) if only is None else (str, of_sentence),
     )
 
 
-def _model_of(kind: type) -> type[BaseModel]:
+def _model_of(kind: type, only: frozenset[str] | None) -> type[BaseModel]:
     hints, docs = get_type_hints(kind, include_extras=True), field_docs(kind)
     reported: dict[str, Any] = {"kind": (Literal[kind_of(kind)], ...)}
     for one in fields(kind):
         default = ... if one.default is MISSING else one.default
+        if only is not None and default is not ... and one.name not in only:
+            continue
         if one.name == "words":
             reported["words"] = (str, Field(description="the words of the text that say so, copied word for word"))
         else:
@@ -113,6 +120,19 @@ def messages_for(instructions: str, frame: Frame, text: str, examples: Sequence[
     return chat(Frame.own(system), asked)
 
 
+def messages_for_sentence(instructions: str, frame: Frame, sentence: str, form: str) -> list[Message]:
+    """The chat that has one sentence read: all that is the same for others comes first, so that a slow server finds it in its cache.
+
+    Args:
+        instructions: the family's, for sentences or for whole texts.
+        frame: what the speaker's words refer to.
+        sentence: as the log has it.
+        form: how the form is filled in.
+    """
+    system = "\n\n".join(part.strip() for part in (_PROMPT["sentence"], instructions, form))
+    return chat(Frame.own(system), Frame.joined("\n\n", [_evidence(frame, sentence), Frame.own(_PROMPT["ask_sentence"].strip())]))
+
+
 def _evidence(frame: Frame, text: str) -> Frame:
     nonce = hashlib.blake2b(f"{frame}\0{text}".encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return Frame("{}\n\n{}", Frame.taken(frame), fenced("text", [Entry(Frame("It says:"), text)], nonce))
@@ -122,12 +142,20 @@ def _shown(example: Example) -> str:
     return f"Example\n\n{_evidence(Frame.own(example.frame), example.text)}\n\nIts claims: {orjson.dumps(example.claims).decode()}"
 
 
-def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any]:
-    """What of an answer counts."""
+def read_reply(reply: BaseModel, text: str, types: tuple[type, ...], span: tuple[int, int] | None = None) -> Read[Any]:
+    """What of an answer counts.
+
+    Args:
+        reply: the filled-in form.
+        text: that was read.
+        types: of the family's claims.
+        span: where the sentence stands that the reply is about; None: it is about the whole text, and each claim quotes its words.
+    """
+    content, sentence = reply.model_dump(), text[slice(*span)] if span else ""
     reported, unread = [], []
-    for message in reply.model_dump()["claims"]:
-        words = message.pop("words", "")
-        start, end = _place(words, text)
+    for message in content["claims"]:
+        words = message.pop("words", sentence)
+        start, end = span or _place(words, text)
         try:
             claim: Any = read_claim(types, {name: value for name, value in message.items() if value is not None}, words)
         except BadInputError as error:
@@ -137,8 +165,11 @@ def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any
         reported.append(ReadClaim(claim, start, end, doubt))
         if doubt is not None:
             unread.append(Unread(words, doubt, (type(claim),)))
-    passages = reply.model_dump()["not_understood"]
-    unread += [Unread(one["words"], one["why"], types, *_place(one["words"], text)) for one in passages]
+    passages = content["not_understood"]
+    if span:
+        unread += [Unread(sentence, passages, types, *span)] if passages else []
+    else:
+        unread += [Unread(one["words"], one["why"], types, *_place(one["words"], text)) for one in passages]
     return Read(tuple(reported), tuple(unread))
 
 

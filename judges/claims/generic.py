@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from judges.claims.reading import FamilyReading, Read, ReadClaim
+from judges.claims.reading import SENTENCE, FamilyReading, Read, ReadClaim
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packages import packaged_yaml
@@ -20,7 +20,6 @@ def any_of(words: str) -> re.Pattern[str]:
 
 
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "generic.yaml")
-_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ def _read(game: Transcript, _turn: int, message: UtteranceView) -> Read[Said]:
 
 
 def _sentences(message: UtteranceView, others: list[str]) -> Iterator[ReadClaim[Said]]:
-    for match in _SENTENCE.finditer(message.text):
+    for match in SENTENCE.finditer(message.text):
         words = match[0].strip()
         if words:
             hedge = _HEDGES.search(words)

@@ -1,7 +1,7 @@
 """Has a model read texts, at once, in a provider's batch or elsewhere, and puts what it understood into the table `claims`.
 
-One call a text; equal texts in equal frames are read once. What an earlier start has read is not asked again: it is in the store or,
-if that was killed, in the journal.
+One call a text, or a sentence where the server is slow; equal texts in equal frames are read once. What an earlier start has read is not
+asked again: it is in the store or, if that was killed, in the journal.
 
 Between submitting and collecting a batch, cotrace stores the request and the prompts' hashes in
 `<store>.journal/claims/<run>.batch.json`. The texts are looked up again when the replies are there: a reading of a text that has been
@@ -15,7 +15,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +25,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from judges import batches
 from judges.batches import BatchReply, Submission
 from judges.claims.extraction import read_reply, rows_of
-from judges.claims.texts import ReadingQuestion, ReadingRequest, open_texts, put
+from judges.claims.reading import Read, ReadClaim, Unread
+from judges.claims.texts import Piece, ReadingQuestion, ReadingRequest, open_texts, put
 from providers.asker import Asker, JournalEntry, Reply, Request, Spent, now, run_to_end
 from providers.forms import ModelQuestion
 from schemas.common.errors import UsageError
@@ -34,6 +35,8 @@ from schemas.store.journal import Journal, made, starting
 from schemas.store.store import Store
 
 _QUESTIONS_A_TRANSACTION = 200
+_TOKENS_A_SENTENCE: Final = 240
+"""Enough for the four claims that the form of a sentence can hold."""
 
 
 @dataclass(slots=True)
@@ -78,7 +81,7 @@ class _Job:
     def prepare(self) -> list[ReadingQuestion]:
         with self._store.reading():  # one opening for all its queries
             questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
-        self._calls_to_make = len(questions)
+        self._calls_to_make = sum(len(one.pieces) for one in questions)
         if questions:
             refuse_if_reading(self._request, self._store)
         return questions
@@ -100,8 +103,14 @@ class _Job:
         return self.report
 
     async def _ask(self, asker: Asker, one: ReadingQuestion) -> None:
-        self._take(one, await asker.ask(Request(messages=one.messages, key=one.key, purpose="reader", **_about(one))))
+        self._take(one, await asyncio.gather(*(self._ask_piece(asker, one, piece) for piece in one.pieces)))
+
+    async def _ask_piece(self, asker: Asker, one: ReadingQuestion, piece: Piece) -> Reply:
+        longest = None if piece.span is None else _TOKENS_A_SENTENCE
+        reply = await asker.ask(Request(messages=piece.messages, key=one.key, purpose="reader", longest=longest, **_about(one)))
+        self._spend(reply)
         self._tell(1)
+        return reply
 
     def _tell(self, more: int) -> None:
         """Report that so many more calls are done; 0 before the first, which may take minutes."""
@@ -109,16 +118,15 @@ class _Job:
         if self._on_progress is not None:
             self._on_progress(self._done, self._calls_to_make)
 
-    def _take(self, one: ReadingQuestion, reply: Reply) -> None:
+    def _take(self, one: ReadingQuestion, replies: Sequence[Reply]) -> None:
         report = self.report
-        self._spend(reply)
-        if reply.call.status == "unasked":
+        if any(reply.call.status == "unasked" for reply in replies):
             report.not_asked += len(one.texts)
-        elif reply.filled is None:
+        elif all(reply.filled is None for reply in replies):
             report.failed += len(one.texts)
-            report.first_error = report.first_error or reply.call.error
+            report.first_error = report.first_error or replies[0].call.error
         else:
-            read = read_reply(reply.filled, one.text, one.family.types)
+            read = _read_of(one, replies)
             report.read += len(one.texts)
             report.claims += len(read.claims) * len(one.texts)
             for text in one.texts:
@@ -134,6 +142,21 @@ class _Job:
         rows, self._rows = self._rows, []
         calls, self._calls = self._calls, []
         put(self._store, self._request.stored_as, rows, calls)
+
+
+def _read_of(one: ReadingQuestion, replies: Sequence[Reply]) -> Read[Any]:
+    """What the replies to the pieces of a text come to; a sentence without a usable one was not understood."""
+    claims: list[ReadClaim[Any]] = []
+    unread: list[Unread] = []
+    for piece, reply in zip(one.pieces, replies, strict=True):
+        if reply.filled is None:
+            assert piece.span is not None
+            unread.append(Unread(one.text[slice(*piece.span)], reply.call.error or "", one.family.types, *piece.span))
+            continue
+        read = read_reply(reply.filled, one.text, one.family.types, piece.span)
+        claims += read.claims
+        unread += read.unread
+    return Read(tuple(claims), tuple(unread))
 
 
 class SubmittedReading(NamedTuple):
@@ -205,7 +228,8 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         StoreError: the store cannot be read or written.
         UsageError: the condition is not SQL, the provider has no batches, or a batch by the same reader is under way.
     """
-    settings, price = request.settings, request.price(request.settings)
+    settings = replace(request.settings, reply_speed=None)  # a batch is as fast for whole texts
+    request, price = replace(request, settings=settings), request.price(settings)
     batches.refuse_without_batches(settings)
     store.update()
     with starting(store):

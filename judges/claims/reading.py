@@ -8,13 +8,16 @@ a clause that might have made the claim.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from judges.evidence.frame import Frame
 from judges.evidence.transcript import Transcript, UtteranceView
 
+SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+"""A sentence of a text, as far as marks and line ends tell."""
 Claim_co = TypeVar("Claim_co", covariant=True)
 Kind = TypeVar("Kind")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judges.claims.extraction import Example, TextPlace, form_of, messages_for, rows_of
+from judges.claims.extraction import Example, TextPlace, form_of, messages_for, messages_for_sentence, rows_of
 from judges.claims.readers import family_reading, read_by
 from judges.claims.reading import FamilyReading
 from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
@@ -161,6 +162,11 @@ class ReadingRequest(ModelJob):
         """As in the column `claims.reader`."""
         return f"llm:{self.settings.model}"
 
+    @property
+    def by_sentence(self) -> bool:
+        """Whether each sentence is a call of its own, with a shorter form: where the server is known to be slow."""
+        return self.settings.is_slow
+
 
 def benchmarks_of(rubrics: Sequence[Rubric]) -> tuple[str, ...] | None:
     """Whose games rubrics are about; None: of all."""
@@ -183,24 +189,45 @@ class ReadingPlan(NamedTuple):
     example: list[Message]
 
 
+_SENTENCE: Final = re.compile(r"\S[^.!?\n]*[.!?]*")
+
+
+class Piece(NamedTuple):
+    """What one call asks about a text."""
+
+    messages: list[Message]
+    span: tuple[int, int] | None = None
+    """Where the sentence stands; None: the call is about the whole text."""
+
+
 @dataclass(slots=True)
 class ReadingQuestion:
-    """One prompt, and the texts that it asks about."""
+    """What is asked about a text, and the texts that it is about."""
 
     family: FamilyReading
     text: str
-    messages: list[Message]
+    pieces: list[Piece]
+    """One for the whole text, or one for each sentence."""
     texts: list[Text] = field(default_factory=list)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Of the only call, or of the first."""
+        return self.pieces[0].messages
 
     @property
     def form(self) -> type[BaseModel]:
         """What the model fills in."""
-        return form_of(self.family.types, self.family.prompt["form"])
+        prompt, types = self.family.prompt, self.family.types
+        if self.pieces[0].span is None:
+            return form_of(types, prompt["form"])
+        return form_of(types, prompt["sentence"], frozenset(prompt["sentence_fields"].split()))
 
     @property
     def key(self) -> str:
         """As in the column `claims.prompt_hash`."""
-        content = "\0".join(f"{message['role']}\1{message['content']}" for message in self.messages)
+        messages = (message for piece in self.pieces for message in piece.messages)
+        content = "\0".join(f"{message['role']}\1{message['content']}" for message in messages)
         return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
@@ -224,21 +251,28 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
     count = before = 0
     for text in texts(store, request.where, request.reader, benchmarks=request.benchmarks, earlier=request.earlier):
         count += 1
-        one = question_of(text, request.prompt)
-        if any(row.prompt_hash == one.key for row in text.game.claims.get((text.turn, text.message.seq), ())):
+        one = whole = question_of(text, request.prompt)
+        if request.by_sentence:
+            one = question_of(text, request.prompt, by_sentence=True)
+        if any(row.prompt_hash in (one.key, whole.key) for row in text.game.claims.get((text.turn, text.message.seq), ())):
             before += 1
         else:
             questions.setdefault(one.key, one).texts.append(text)
     return OpenTexts(list(questions.values()), count, before)
 
 
-def question_of(text: Text, prompt: PromptParts) -> ReadingQuestion:
-    """What a model is asked about a text."""
-    benchmark = text.game.benchmark
-    instructions = prompt.instructions.get(benchmark, text.family.prompt["instructions"])
-    frame = text.family.frame(text.game, text.turn, text.message)
-    messages = messages_for(instructions, frame, text.message.text, prompt.examples.get(benchmark, ()), text.family.prompt["form"])
-    return ReadingQuestion(text.family, text.message.text, messages)
+def question_of(text: Text, prompt: PromptParts, *, by_sentence: bool = False) -> ReadingQuestion:
+    """What a model is asked about a text; with instructions of the user's own always about the whole."""
+    benchmark, own = text.game.benchmark, text.family.prompt
+    frame, said = text.family.frame(text.game, text.turn, text.message), text.message.text
+    sentences = [found.span() for found in _SENTENCE.finditer(said) if re.search(r"\w", found[0])]
+    if by_sentence and sentences and benchmark not in prompt.instructions:
+        short = own.get("short", own["instructions"])
+        pieces = [Piece(messages_for_sentence(short, frame, said[slice(*span)], own["sentence"]), span) for span in sentences]
+        return ReadingQuestion(text.family, said, pieces)
+    instructions = prompt.instructions.get(benchmark, own["instructions"])
+    messages = messages_for(instructions, frame, said, prompt.examples.get(benchmark, ()), own["form"])
+    return ReadingQuestion(text.family, said, [Piece(messages)])
 
 
 def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
@@ -252,12 +286,14 @@ def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
     price = price_of(request.settings, request.prices)
     tokens_in, tokens_out = _tokens(questions)
     cost = price.cost(tokens_in, tokens_out) if price else None
-    return ReadingPlan(count, before, len(questions), tokens_in, tokens_out, cost, questions[0].messages if questions else [])
+    calls = sum(len(one.pieces) for one in questions)
+    return ReadingPlan(count, before, calls, tokens_in, tokens_out, cost, questions[0].messages if questions else [])
 
 
 def _tokens(questions: Iterable[ReadingQuestion]) -> tuple[int, int]:
-    estimate, shown = TokenEstimate(), [sum(len(message["content"]) for message in one.messages) for one in questions]
-    return round(sum(map(estimate.tokens, shown))), len(shown) * _CLAIMS_A_TEXT * _TOKENS_A_CLAIM
+    estimate = TokenEstimate()
+    shown = [len(message["content"]) for one in questions for piece in one.pieces for message in piece.messages]
+    return round(sum(map(estimate.tokens, shown))), sum(max(_CLAIMS_A_TEXT, len(one.pieces)) for one in questions) * _TOKENS_A_CLAIM
 
 
 class PromptFile(BaseModel):

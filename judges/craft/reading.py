@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 from games.craft.claims import TYPES, CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View, compatible
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Board, Cell, Director
 from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
-from judges.claims.reading import FamilyReading, Read, ReadClaim, Unread
+from judges.claims.reading import SENTENCE, FamilyReading, Read, ReadClaim, Unread
 from judges.craft.language.typed import read_text
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
@@ -26,7 +26,6 @@ _NAMED: Final = re.compile(r"\b(D[123])\b(?!['\u2019]s)")
 _OWN: Final = re.compile(r"\b(?:my|mine|our|ours)\b", re.IGNORECASE)
 _THERE: Final = frozenset({"stands", "confirm", "keep"})
 _SIDES: Final = frozenset({"left", "right", "middle", "corner", "centre", "center"})
-_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _OF_THE_GAME: Final = re.compile(
     rf"\b(?:{'|'.join(COLORS.values())})\b|\(\s*[0-2]\s*,\s*[0-2]\s*\)|\b(?:{'|'.join(sorted(_SIDES))})\b", re.IGNORECASE
 )
@@ -43,7 +42,9 @@ class Standing(NamedTuple):
     layer: int
 
     def __str__(self) -> str:
-        return f"{SIZES[self.code[1]]} {COLORS[self.code[0]]} {'+'.join(self.cells)} layer {self.layer}"
+        known = self.code[:1] in COLORS and self.code[1:] in SIZES
+        block = f"{SIZES[self.code[1:]]} {COLORS[self.code[:1]]}" if known else "some block"
+        return f"{block} {'+'.join(self.cells)} layer {self.layer}"
 
 
 class _Spot(NamedTuple):
@@ -62,12 +63,14 @@ def board_of(state: Mapping[str, Any]) -> Board:
 
 
 def blocks_of(board: Board) -> Iterator[Standing]:
-    """Give each block of a board once."""
+    """Give each block of a board once; a large one whose other half is recorded outside the grid by the cell that is inside."""
     for cell in CELLS:
         for layer, code in enumerate(board.stack(cell)):
             partner = board.partner(cell, layer) if code[1:] == "l" else None
-            if partner is None or CELLS.index(cell) < CELLS.index(partner):
-                yield Standing(code, (cell,) if partner is None else (cell, partner), layer)
+            if partner not in CELLS:
+                yield Standing(code, (cell,), layer)
+            elif CELLS.index(cell) < CELLS.index(partner):
+                yield Standing(code, (cell, partner), layer)
 
 
 def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board) -> Read[CraftClaim]:
@@ -292,7 +295,7 @@ def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
     looks = "s" if len(set(block.cells) & set(WALLS[speaker])) == 1 else block.code[1:]
     cells, named = set(block.cells), set(relation.cells)
     return (
-        relation.color in (None, block.code[0])
+        relation.color in (None, block.code[:1])
         and (relation.size in (None, block.code[1:], looks) or not block.code[1:])
         and relation.layer in (None, block.layer)
         and (named <= cells or cells <= named)
@@ -345,7 +348,7 @@ def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
     places = [*((one.start, one.end) for one in read.claims), *((one.start, one.end) for one in read.unread)]
     quoted = [(start, end) for start, end in places if start is not None and end is not None]
     known = frozenset(_spoken_of(one.claim for one in read.claims if one.certain))
-    for sentence in _SENTENCE.finditer(text):
+    for sentence in SENTENCE.finditer(text):
         words = [word for word in _OF_THE_GAME.finditer(text, *sentence.span()) if not _covers(quoted, *word.span())]
         named = {_plain(word[0]) for word in words} - _SIDES
         is_read = any(start < sentence.end() and sentence.start() < end for start, end in quoted)

@@ -9,14 +9,13 @@ from typing import Any, Final
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.replies import TYPES, Asked, Clause, OvercookedClaim, Planned, Reported, calls_in, heard, requests_meant
 from judges.claims.generic import any_of
-from judges.claims.reading import FamilyReading, Read, ReadClaim, Unread
+from judges.claims.reading import SENTENCE, FamilyReading, Read, ReadClaim, Unread
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.checks import layout_in
 from schemas.common.packages import packaged_yaml
 
 _TABLES: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
-_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _PLAN: Final = re.compile(r"\s*\w+ plan\s*:", re.IGNORECASE)
 _STANCES: Final = {stance: any_of(words) for stance, words in _TABLES["stances"].items()}
 
@@ -38,7 +37,7 @@ def _read(game: Transcript, _turn: int, message: UtteranceView) -> Read[Overcook
         return Read(tuple(_planned(message.text)))
     reported: list[ReadClaim[OvercookedClaim]] = []
     unread: list[Unread] = []
-    for sentence in _SENTENCE.finditer(message.text) if message.channel == "public" else ():
+    for sentence in SENTENCE.finditer(message.text) if message.channel == "public" else ():
         words, place = sentence[0].strip(), (sentence.start(), sentence.end())
         stance: Any = next((name for name, pattern in _STANCES.items() if pattern.search(words)), None)
         if stance is not None:

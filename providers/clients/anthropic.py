@@ -67,7 +67,7 @@ class Connected(Client):
         tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in request.tools]
         found = {
             "model": settings.model_name,
-            "max_tokens": request.times_limit * settings.limit,
+            "max_tokens": request.limit,
             "system": [{"type": "text", "text": system, **_CACHED}] if system else None,
             "messages": merged(request.messages, _blocks, assistant="assistant", content="content"),
             "temperature": settings.sampling_temperature,

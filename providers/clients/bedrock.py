@@ -93,7 +93,7 @@ class Connected(Client):
         settings, system = self._settings, system_text(request.with_wish)
         specs = [{"name": tool.name, "description": tool.description, "inputSchema": {"json": tool.parameters}} for tool in request.tools]
         tools = [{"toolSpec": spec} for spec in specs]
-        inference = {"maxTokens": request.times_limit * settings.limit, "topP": settings.top_p}
+        inference = {"maxTokens": request.limit, "topP": settings.top_p}
         if "temperature" not in request.refused:
             inference["temperature"] = settings.sampling_temperature
         found = {

@@ -87,7 +87,7 @@ class Connected(Client):
         """The arguments of `create`."""
         settings = self._settings
         config = {
-            "max_output_tokens": request.times_limit * settings.limit,
+            "max_output_tokens": request.limit,
             "temperature": settings.sampling_temperature,
             "top_p": settings.top_p,
             _LOGPROBS: settings.logprobs or None,

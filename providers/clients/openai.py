@@ -106,7 +106,9 @@ class Connected(Client):
     def _patched(self, mode: TheirMode) -> AsyncInstructor:
         if self._sdk is not None:
             return instructor.from_openai(self._sdk, mode=mode, hooks=HOOKS)
-        return instructor.from_litellm(self._litellm, mode=mode, async_client=True, hooks=HOOKS)  # type: ignore[no-any-return,call-overload]
+        made: Any = instructor.from_litellm
+        client: AsyncInstructor = made(self._litellm, mode=mode, async_client=True, hooks=HOOKS)
+        return client
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
@@ -176,7 +178,7 @@ def request_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
     found = {
         "model": settings.model_name,
         "messages": [_written(message) for message in request.with_wish],
-        OTHER_LIMIT[limit] if limit in request.refused else limit: request.times_limit * settings.limit,
+        OTHER_LIMIT[limit] if limit in request.refused else limit: request.limit,
         "temperature": settings.sampling_temperature,
         "top_p": settings.top_p,
         "reasoning_effort": settings.reasoning_effort,

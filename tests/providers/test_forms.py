@@ -104,7 +104,7 @@ def test_every_client_asks_for_more_room(model: str, monkeypatch: pytest.MonkeyP
     pytest.importorskip(CLIENTS[model])
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "KEY")
     client = connect(ModelSettings(model=model, base_url="http://127.0.0.1:9/v1", max_tokens=700), nullcontext)
-    once, twice = (str(client.arguments(ChatRequest(numbered_prompt(1), times_limit=times))) for times in (1, 2))
+    once, twice = (str(client.arguments(ChatRequest(numbered_prompt(1), limit))) for limit in (700, 1400))
     assert once.replace("700", "1400") == twice != once
 
 

@@ -12,15 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
+from aiohttp import web
 
 from judges.claims.extraction import Example
 from judges.claims.job import ReadingReport, read_texts
 from judges.claims.texts import PromptParts, ReadingRequest, plan_reading
 from providers.provider import ModelSettings
 from schemas.store.store import Store
-from tests.judges.judged_games import store_of
+from tests.judges.judged_games import mark, store_of
 from tests.places import ROOT
+from tests.servers.dialects import completion
+from tests.servers.serving import application, json_reply, served
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 TEXTS = 7 * 20
@@ -131,3 +135,40 @@ def test_another_prompt_reads_anew_and_takes_the_place_of_the_first(store: Store
     assert (again.read_before, again.read) == (0, TEXTS)
     assert read(store, url, prompt=prompt).read_before == TEXTS
     assert rows(store)[:2] == (TEXTS, TEXTS)
+
+
+def test_a_slow_server_is_asked_sentence_by_sentence(tmp_path: Path) -> None:
+    """Short replies, all that is the same before what is not; a sentence that runs away is not understood, and the text is read."""
+    said = "Put a red one on my left. It is snowing. Blah? Hello"
+    store = store_of(tmp_path / "s.duckdb", turns=1, texts={mark("public", "D1", 1): said})
+    asked: list[dict[str, Any]] = []
+
+    async def complete(request: web.Request) -> web.Response:
+        body = orjson.loads(await request.read())
+        asked.append(body)
+        sentence = body["messages"][-1]["content"]
+        if "Blah" in sentence:
+            return json_reply(completion({"role": "assistant", "content": '{"claims": [' + 400 * '"blah", '}, "length"))
+        red = [{"kind": "request", "verb": "place", "color": "r"}] if "red" in sentence else []
+        more = {"not_understood": "what snows"} if "snowing" in sentence else {}
+        return json_reply(completion({"role": "assistant", "content": orjson.dumps({"claims": red, **more}).decode()}))
+
+    app = application()
+    app.router.add_post("/v1/chat/completions", complete)
+    with served(app) as url:
+        settings = ModelSettings(model="local/stub", base_url=url, reply_speed=5.0)
+        request = ReadingRequest(settings=settings, where="turn = 1")
+        planned, report = plan_reading(request, store), read_texts(request, store)
+        again = read_texts(request, store)
+    assert (planned.calls, planned.texts, report.read) == (len(asked), report.texts, report.texts)
+    assert report.failed == again.requests == 0
+    assert max(body["max_tokens"] for body in asked) < settings.max_tokens / 5
+    assert len({body["messages"][0]["content"] for body in asked}) == 1
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT DISTINCT kind, words, said[start_char + 1:end_char] FROM (SELECT *, ? AS said FROM claims) "
+            "WHERE words IS NOT NULL AND contains(said, words) ORDER BY 1, 2",
+            [said],
+        ).fetchall()
+    due = [("request", "Put a red one on my left."), ("unread", "Blah?"), ("unread", "It is snowing.")]
+    assert found == [(kind, words, words) for kind, words in due]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from games.craft.claims import CraftClaim, Named, Relation, Request
 from games.craft.engine.board import CELLS, Board, Cell, Director
 from judges.claims.reading import Read, ReadClaim, TextClaims
-from judges.craft.reading import resolved
+from judges.craft.reading import blocks_of, board_of, resolved
 
 TEXT = "I need a green block next to the orange one."
 BESIDE_THE_ORANGE: Final[dict[str, tuple[Director, list[Cell], dict[Cell, list[str]], tuple[Cell, ...], bool | None]]] = {
@@ -50,3 +50,16 @@ def reading(speaker: Director, seen_at: list[Cell], stacks: dict[Cell, list[str]
     request = Request(verb="place", color="g", relations=(beside,), words=TEXT)
     board = Board.from_json({cell: stacks.get(cell, []) for cell in CELLS}, None)
     return resolved(Read((ReadClaim(request, 0, len(TEXT)),)), TEXT, speaker, board)
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        ({"stacks": {"(0,1)": ["bl"]}, "spans": {"0": [["(0,1)", "(0,3)"]]}}, "large blue (0,1) layer 0"),
+        ({"stacks": {"(0,1)": ["bl"], "(0,2)": ["bl"]}, "spans": {"0": [["(0,2)", "(0,1)"]]}}, "large blue (0,1)+(0,2) layer 0"),
+        ({"stacks": {"(0,0)": ["purple"], "(1,1)": [""]}, "spans": {}}, "some block (0,0) layer 0; some block (1,1) layer 0"),
+    ],
+)
+def test_what_a_log_states_outside_the_game_is_shown_as_far_as_it_is_known(state: dict[str, Any], shown: str) -> None:
+    """A large block that reaches beyond the grid, and blocks of no kind that the game has."""
+    assert "; ".join(map(str, blocks_of(board_of(state)))) == shown
