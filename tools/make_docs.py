@@ -272,6 +272,9 @@ each different text; a reading serves all rubrics, and remains when a log is ing
 certain. A passage that a reader did not understand is a row of kind `unread`; a row of kind `read` marks a text that was read. The column `claim` holds a JSON
 object with `kind` and the known fields, `words` the words it rests on.
 
+Of a server that `cotrace doctor --model NAME --base-url URL` has measured at fewer than 20 tokens/s, each sentence is a call of its own: a shorter form, at most 240
+tokens, and all that is the same for every sentence comes first, so that the server finds it in its cache. A sentence without a usable reply counts as not understood.
+
 `--batch` submits the texts as the provider's batch, also with `cotrace judge --judge engine --reader llm:...`; `--collect` of either command stores the readings.
 
 ## How good a reader is
