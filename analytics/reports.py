@@ -52,6 +52,7 @@ OPTIONS: dict[str, Option] = {
     "epsilon": Option(float, "share of units on which a judge may be worse than a person [default: 0.15]", 0, 1),
     "risk": Option(float, "wished share of wrong answers among all units [default: 0.05]", 0, 1),
     "families": Option(str, "SQL expression over episodes that gives the family of a task: families count once [default: tasks count]"),
+    "answers_by": Option(str, "turn, length, score, agent or task: give a rate if whether the judge answers depends on this alone"),
     "difference": Option(float, "to be seen, in units of the metric [default: shares of the standard deviation between tasks].", 0),
 }
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""

@@ -138,30 +138,23 @@ def drawn(world: Labelling, random: np.random.Generator) -> Judged:
     units = pl.DataFrame(
         {
             "game": game,
-            "truth": truth.ravel().astype(float),
+            "label": np.where(labelled, truth.ravel(), np.nan),
             "is_answered": answered.ravel(),
-            "score": np.where(answered, said, 0).ravel().astype(float),
-            "by_people": labelled,
+            "score": np.where(answered, said, np.nan).ravel(),
             "drawn": np.where(labelled & world.in_file, world.labels / truth.size, np.nan),
             "is_sample": labelled & world.is_recorded,
             "place": (turn + 1) / _TURNS,
         }
     )
-    return _judged(units)
+    return judged_of(units.with_columns(pl.col("label", "score", "drawn").fill_nan(None)))
 
 
-def _judged(units: pl.DataFrame) -> Judged:
-    asked = units.with_columns(
-        score=pl.when("is_answered").then("score"),
-        label=pl.when("by_people").then("truth"),
-        unit=pl.int_range(pl.len()),
-        model=pl.lit("m"),
-        reached=pl.lit(0.0),
-        drawn=pl.col("drawn").fill_nan(None),
-        unsteady=pl.lit(0.0),
-        **{name: pl.lit(None, pl.Float64) for name in ("p_yes", "differ", "long")},
-        **{name: pl.lit(None, pl.String) for name in ("agent", "task")},
-    )
+def judged_of(units: pl.DataFrame) -> Judged:
+    """What the engine makes of units of one model; columns that they lack are null."""
+    numbers, texts = ("p_yes", "differ", "long", "drawn"), ("agent", "task")
+    none = {name: pl.lit(None, kind) for names, kind in ((numbers, pl.Float64), (texts, pl.String), (("people",), None)) for name in names}
+    same = {"unit": pl.int_range(pl.len()), "model": pl.lit("m"), "reached": pl.lit(0.0), "unsteady": pl.lit(0.0)}
+    asked = units.with_columns(**same, **{name: value for name, value in none.items() if name not in units.columns})
     (found,) = judged_units(Asked(rubric="r", question="q", judge="llm:j", reference="people", units=asked))
     return found
 

@@ -49,7 +49,7 @@ def lines(data_sets: int = 200, seed: int = 2026) -> Iterator[str]:
         for rule, always in (("report", False), ("always", True)):
             random = np.random.default_rng(seed)
             rows = [rate_row(stopped(world, random, always=always)) for _ in range(data_sets)]
-            held = [row["rate_low"] <= world.rate <= row["rate_high"] for row in rows if row["rate"] is not None]  # type: ignore[operator]
+            held = [row["rate_low"] <= world.rate <= row["rate_high"] for row in rows if row["rate"] is not None]
             labels = np.mean([row["labels"] for row in rows])
             yield f"{name:<40}{rule:>8}{np.mean(held):>10.3f}{labels:>8.0f}"
 

@@ -16,7 +16,7 @@ from scipy import stats
 from analytics.comparison.compare import ValueRange, unpaired
 from analytics.courses import Times, free_curve, hazard_ratio
 from analytics.estimates.effects import Sums, fisher_z, powered, slope
-from analytics.estimates.raters import rows_without_labels
+from analytics.estimates.raters import over_people, rows_without_labels
 from analytics.losses.lost import losses_interval
 from analytics.mediation import mediated
 from analytics.planning import pooled_spread
@@ -339,6 +339,14 @@ def _without_labels(scene: Scene, random: np.random.Generator) -> Pair | None:
     return None if row["low"] is None else (row["low"] - scene.rate, row["high"] - scene.rate)
 
 
+def _over_people(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """As many people as the scene has games label 20 units each, whose truth is alike: people differ in how often they say yes."""
+    sizes = sizes_of(scene, 20)
+    hits = hits_of(scene, sizes, 1, random)[0]
+    of_units = wilson(int(hits.sum()), int(sizes.sum()))
+    return of_units and over_people(of_units, float(hits.sum() / sizes.sum()), hits, sizes)
+
+
 SLOW: Final[dict[str, Method]] = {
     "correlations, within teams": Method("correlations", _each(_within), fraction=0.2),
     "correlations, between teams": Method("correlations; games are teams here", _each(_between), fraction=0.2),
@@ -349,6 +357,7 @@ SLOW: Final[dict[str, Method]] = {
     "judged correlations": Method("judged-effects; Fisher's z", _each(_judged(fisher_z)), fraction=0.2, scenes=few_scenes(least=10)),
     "bounded differences": Method("compare: bounded_low", _each(_bounded), fraction=0.2),
     "correlations over models": Method("probe-skill; games are models here", _each(_over_models), fraction=0.2),
+    "rates over people": Method("corrected-rates: rater_low; games are people here", _each(_over_people), is_rate=True),
     "rates without labels": Method("latent-rates", _each(_without_labels), fraction=0.05, scenes=few_scenes(least=10)[::3]),
     "mediation": Method("mediation; eight tasks in the place of five", _each(_mediation), fraction=0.2, scenes=few_scenes(least=8)),
     "curves": Method("survival, survival-curves: share of games without the event", _each(_free), fraction=0.2, scenes=few_scenes()),

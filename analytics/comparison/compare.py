@@ -59,7 +59,7 @@ NOT_CORRECTED: Final = CorrectedDifference(None, None, None, None, None)
 
 
 def corrected_differences(
-    store: Store, name: str, judge: str, games: pl.DataFrame, pairs: Iterable[Mapping[str, Any]]
+    store: Store, of_judge: tuple[str, str], games: pl.DataFrame, pairs: Iterable[Mapping[str, Any]], families: str | None = None
 ) -> list[CorrectedDifference]:
     """Of each pair of teams, in order: the difference of the rates that `corrected-rates` gives of the games of either.
 
@@ -68,21 +68,20 @@ def corrected_differences(
 
     Args:
         store: a store with the views.
-        name: rubric and question, `spatial_grounding.SG1`.
-        judge: whose answers.
+        of_judge: rubric and question, `spatial_grounding.SG1`, and whose answers.
         games: as `game_values` gives them.
         pairs: rows of `compare`: condition_a, max_turns_a, team_a and the same of b.
+        families: as in `compare`.
 
     Raises:
         StoreError: the store cannot be read.
     """
+    name, judge = of_judge
     rubric, _, question = name.rpartition(".")
-    hashes = query(store, "SELECT episode_id, hash(episode_id) AS game FROM episodes")
     sides = {side: str(place) for place, side in enumerate(games.select(_SIDE).unique().rows())}
     groups = games.with_columns(pl.Series("model", [sides[side] for side in games.select(_SIDE).rows()], dtype=pl.String))
-    named = groups.select("episode_id", "model").join(hashes, on="episode_id").select("game", "model")
-    about = [asked for asked in asked_units(store, rubric) if (asked.question, asked.judge) == (question, judge)]
-    groups_of = {judged.model: judged for judged in judged_units(about[0], named)} if about else {}
+    about = [asked for asked in asked_units(store, rubric, families) if (asked.question, asked.judge) == (question, judge)]
+    groups_of = {judged.model: judged for judged in judged_units(about[0], groups.select("episode_id", "model"))} if about else {}
     rates = {name: rate_row(judged) for name, judged in groups_of.items()}
     found = []
     for pair in pairs:
@@ -275,7 +274,7 @@ def compare(
         family = [{"benchmark": name, "game": game, "metric": metric} | row for row in _pairs(part)]
         _correct(family)
         of_judge = judge_of(store, metric)
-        corrected = corrected_differences(store, *of_judge, part, family) if of_judge else [NOT_CORRECTED] * len(family)
+        corrected = corrected_differences(store, of_judge, part, family, families) if of_judge else [NOT_CORRECTED] * len(family)
         for row, found in zip(family, corrected, strict=True):
             row |= {f"corrected{end}": value for end, value in zip(("", "_low", "_high", "_p", "_p_holm", "_doubt"), found, strict=True)}
             row["judge"] = of_judge and of_judge[1]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from analytics.estimates.design import drawing_doubt
+from analytics.estimates.raters import over_people
 from analytics.estimates.rates import (
     Balance,
     Corrected,
@@ -28,9 +29,10 @@ from analytics.estimates.rates import (
     tails,
     variance_parts,
 )
-from analytics.estimates.units import NEGLIGIBLE, Asked, asked_units, population
+from analytics.estimates.units import ANSWERS_BY, NEGLIGIBLE, Asked, asked_units, population, weighted_by_answers
 from analytics.report_columns import framed
-from analytics.statistics.intervals import LEVEL, believed, mean_interval, share_interval
+from analytics.statistics.intervals import LEVEL, Interval, believed, mean_interval, share_interval
+from schemas.common.errors import UsageError
 from schemas.common.wording import counted, p_is, share
 from schemas.store.store import Store
 
@@ -51,7 +53,7 @@ _USELESS: Final = 0.15
 """Half-width above which an interval is of little use."""
 _FEWEST_TWICE, _FEWEST_GAMES_TWICE = 20, 5
 """Units with two labels, and their games, below which nothing follows from how often labels differ."""
-_NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
+_OF_RATE: Final = ("rate", "rate_low", "rate_high", "judge_weight", "label_rate", "effective_labels")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +92,9 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
 
     Args:
         asked: all of its units.
-        groups: one row a game: game, `hash` of its name, and model, the group; None: by model.
+        groups: one row a game: episode_id, and model, the group; None: by model.
     """
-    units = asked.units if groups is None else asked.units.drop("model").join(groups, on="game", how="inner", maintain_order="left")
+    units = asked.units if groups is None else asked.units.drop("model").join(groups, on="episode_id", how="inner", maintain_order="left")
     everything, _ = population(units)
     errors = by_game(everything.filter(pl.col("is_answered"), pl.col("weight") > 0)).select("game", "yes", "yes_found", "no", "no_found")
     found = {}
@@ -140,7 +142,7 @@ def by_game(population: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+def corrected_rates(store: Store, *, rubric: str | None = None, families: str | None = None, answers_by: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and model (null: games outside the store): the judge's own rate and the corrected ones.
 
     Columns: `report_columns.csv`. Null where there is too little.
@@ -153,19 +155,27 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     were chosen, or the judge left more than 2 % of the
     units unanswered and none of these is labelled, nothing is corrected: rate and rogan_gladen are null, and the bounds count what is
     unknown once as no and once as yes, with the 95 % interval of either over games. Unknown is each unit without a label, and where labels
-    can be a random sample of what was answered, each unit without an answer.
+    can be a random sample of what was answered, each unit without an answer. From three people on, whose labels need not be of the same
+    units, rater_low and rater_high are the interval if these are a sample of all people who could label.
 
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
+        families: SQL expression over `episodes`, such as `task_id`, whose values are the clusters; None: games are.
+        answers_by: a key of `ANSWERS_BY`: where no unit without an answer is labelled, give a rate as well as bounds, which is right if
+            whether the judge answers depends on that alone; nothing in the data shows whether it does.
 
     Raises:
+        UsageError: families is no expression, or answers_by no such key.
         StoreError: the store cannot be read.
     """
-    return framed("corrected-rates", (rate_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)))
+    if answers_by not in (None, *ANSWERS_BY):
+        raise UsageError(f"--answers-by {answers_by}: give one of {', '.join(ANSWERS_BY)}")
+    about = (judged for asked in asked_units(store, rubric, families) for judged in judged_units(asked))
+    return framed("corrected-rates", (rate_row(judged, answers_by) for judged in about))
 
 
-def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+def labels_needed_report(store: Store, *, rubric: str | None = None, families: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and model: how many labels bring the 95 % interval of its rate down to a wished width.
 
     Columns: `report_columns.csv`. Without labels of at least two games a judge that errs in 20 % is assumed.
@@ -173,11 +183,14 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
+        families: as in `corrected_rates`.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    return framed("labels-needed", (_needed_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)))
+    return framed(
+        "labels-needed", (_needed_row(judged) for asked in asked_units(store, rubric, families) for judged in judged_units(asked))
+    )
 
 
 def shared_correlation(first: Judged, second: Judged) -> float:
@@ -196,8 +209,8 @@ def shared_correlation(first: Judged, second: Judged) -> float:
     return min(max(found - 1 / math.sqrt(len(both)), 0.0), 0.95)
 
 
-def rate_row(judged: Judged) -> dict[str, object]:
-    """The row of `corrected_rates` about one judge, question and group of games."""
+def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
+    """The row of `corrected_rates` about one judge, question and group of games; answers_by as there."""
     asked, own, errors, balance = judged.asked, judged.own, judged.errors, judged.doubt.own
     answered = judged.population.filter("is_answered")
     labels = judged.population.filter(pl.col("weight") > 0)
@@ -218,7 +231,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
         "effective_labels": weights,
         "judge_rate": float(answered["score"].mean()),  # type: ignore[arg-type]
         "label_rate": float(own["label_sum"].sum()) / weights if weights else None,
-        **(_NOT_CORRECTED if is_refused else _named("rate", powered)),
+        **(dict.fromkeys(("rate", "rate_low", "rate_high")) if is_refused else _named("rate", powered)),
         "judge_weight": float(judge_weight(units_of(own), labelled_of(own))) if len(labels) and not is_refused else None,
         "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
         "specificity": float(errors["no_found"].sum()) / no if no else None,
@@ -228,14 +241,45 @@ def rate_row(judged: Judged) -> dict[str, object]:
         "unbalanced": balance.trait,
         "unbalanced_p": balance.p,
         **_of_double_labels(judged.population, powered),
+        **_of_raters(labels, powered, float(judge_weight(units_of(own), labelled_of(own)))),
     }
     if is_refused:
         row |= dict(zip(("least_possible", "most_possible"), _bounds(judged, powered, is_untested=is_untested), strict=True))
     if is_refused or judged.abstained > NEGLIGIBLE * (len(answered) + judged.abstained) or judged.doubt.is_general:
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
     if is_refused:
-        return row | {"advice": _refusal(row, judged, is_untested=is_untested)}
-    return row | {"advice": _rate_advice(row, judged.doubt.drawing) + _rare(row, own) + _few_games_with_errors(row, errors)}
+        row |= {"advice": _refusal(row, judged, is_untested=is_untested), "rater_low": None, "rater_high": None}
+        is_weighted = answers_by and judged.is_unknown and not (balance.trait or is_untested or balance.is_unrecorded)
+        return row | _if_answers_depend_on(answers_by, judged, row["advice"]) if is_weighted and answers_by else row
+    return row | {
+        "advice": _rate_advice(row, judged.doubt.drawing) + _if_other_people(row) + _rare(row, own) + _few_games_with_errors(row, errors)
+    }
+
+
+def _if_answers_depend_on(trait: str, judged: Judged, advice: str) -> dict[str, Any]:
+    """The rate of all units if whether the judge answers depends on the trait alone; nothing where no unit of some kind is answered."""
+    of_model = judged.asked.units if judged.model is None else judged.asked.units.filter(model=judged.model)
+    weighted = weighted_by_answers(of_model, trait)
+    if weighted is None:
+        return {}
+    found = rate_row(replace(judged, population=weighted, own=by_game(weighted), is_unknown=False))
+    if found["rate"] is None:
+        return {}
+    stated = f"if whether it answers depends on the {trait} alone, which nothing shows, the rate is {_interval(found, 'rate')}"
+    return {name: found[name] for name in _OF_RATE} | {"advice": f"{advice}; {stated}"}
+
+
+def _of_raters(labels: pl.DataFrame, powered: Corrected, weight: float) -> dict[str, Any]:
+    """How many people labelled, and the interval of the rate if they are a sample of people."""
+    given = labels.drop_nulls("people")
+    if given.is_empty():
+        return {"raters": None}
+    of_unit = given.select("people", w=pl.col("weight") / pl.col("people").list.len(), of_judge=weight * pl.col("predicted"))
+    adds = pl.col("w") * (pl.col("given") - pl.col("of_judge"))
+    by_rater = of_unit.explode("people").unnest("people").group_by("rater").agg(adds.sum().alias("sum"), pl.col("w").sum())
+    rate, low, high = map(float, powered)
+    ends = over_people(Interval(low, high), rate, _column(by_rater, "sum"), _column(by_rater, "w")) or (None, None)
+    return {"raters": len(by_rater), "rater_low": ends[0], "rater_high": ends[1]}
 
 
 def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str, float | None]:
@@ -348,6 +392,13 @@ def _what_to_use(row: dict[str, Any], drawing: str) -> str:
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
         return ": the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
     return ": the judge's own rate agrees with it"
+
+
+def _if_other_people(row: dict[str, Any]) -> str:
+    """What the interval would be if others had labelled: three or more people show how much people differ."""
+    if row["rate"] is None or row.get("rater_low") is None:
+        return ""
+    return f"; if {row['raters']} people who labelled are a sample of people, it is in {row['rater_low']:.2f} to {row['rater_high']:.2f}"
 
 
 def _rare(row: dict[str, Any], own: pl.DataFrame) -> str:

@@ -118,7 +118,7 @@ def sums_by_cluster(units: pl.DataFrame, predictor: str) -> Sums:
     return Sums(*(np.asarray(table[:, 6 * place : 6 * place + 6], dtype=float) for place in range(3)))
 
 
-def judged_effects(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+def judged_effects(store: Store, *, rubric: str | None = None, families: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and predictor: how what the judge measures goes with it, corrected by labels.
 
     Columns: `report_columns.csv`. Null where there are fewer than eight tasks with labels, and where labels are no sample of the units (as
@@ -127,11 +127,13 @@ def judged_effects(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
+        families: SQL expression over `episodes` whose values are the clusters; None: tasks are.
 
     Raises:
+        UsageError: families is no expression.
         StoreError: the store cannot be read.
     """
-    rows = [row for asked in asked_units(store, rubric) for row in _rows(asked)]
+    rows = [row for asked in asked_units(store, rubric, families) for row in _rows(asked)]
     for name in dict.fromkeys(row["rubric"] for row in rows):
         family = [row for row in rows if row["rubric"] == name]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):

@@ -1,4 +1,4 @@
-"""The report `latent-rates`: the rate of an answer and the errors of several judges where there are no labels."""
+"""Several judges without labels, the report `latent-rates`; and several people who label, as a sample of people."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from analytics.estimates.units import asked_units
 from analytics.report_columns import framed
-from analytics.statistics.intervals import LEVEL, Floats
+from analytics.statistics.intervals import LEVEL, Floats, Interval
 from schemas.common.wording import from_to, score
 from schemas.store.store import Store
 
+FEWEST_PEOPLE: Final = 3
 _STEPS: Final = 500
 _NEAR: Final = 1e-8
 _FEWEST_UNITS, _FEWEST_GAMES = 50, 10
@@ -67,6 +68,29 @@ def two_classes(answers: Floats, populations: NDArray[np.int64]) -> Latent:
     if (found.sensitivity + found.specificity).mean() < 1:
         return Latent(1 - found.rates, 1 - found.sensitivity, 1 - found.specificity, found.log_likelihood, 1 - found.posterior)
     return found
+
+
+def over_people(found: Interval, rate: float, sums: Floats, sizes: Floats) -> Interval | None:
+    """The interval of a rate by labels if those who gave them are a sample of people; None below three.
+
+    Each is left out in turn (jackknife), with Student's t: how people differ is seen on as many as there are. In addition to the variance
+    between games it is never too small (Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29).
+
+    Args:
+        found: its interval for labels of these people, over games.
+        rate: 0 to 1, inside.
+        sums: of the labels, or of what they add to a judge's answers, by person.
+        sizes: of their weights.
+    """
+    from scipy import special
+
+    people = len(sizes)
+    if people < FEWEST_PEOPLE or np.isnan(rate):
+        return None
+    without = (sums.sum() - sums) / (sizes.sum() - sizes)
+    error = np.sqrt((people - 1) / people * ((without - sums.sum() / sizes.sum()) ** 2).sum())
+    half = float(special.stdtrit(people - 1, (1 + LEVEL) / 2) * error)
+    return Interval(max(rate - float(np.hypot(rate - found.low, half)), 0.0), min(rate + float(np.hypot(found.high - rate, half)), 1.0))
 
 
 def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:

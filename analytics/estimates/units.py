@@ -9,9 +9,12 @@ from typing import Final
 import polars as pl
 
 from analytics.agreement.answers import BY_DISAGREEMENT, GIVEN, numbers_of_answers
-from analytics.query import query
+from analytics.query import condition, query
 from schemas.store.store import Store
 
+ANSWERS_BY: Final = {"turn": "place", "length": "long", "score": "reached", "agent": "agent", "task": "task"}
+"""On what it can depend whether a judge answers -> column of `asked_units`."""
+_STRATA: Final = 3
 _RUBRICS: Final = "SELECT DISTINCT rubric FROM verdicts UNION SELECT DISTINCT rubric FROM labels"
 _UNITS: Final = f"""
 {GIVEN},
@@ -39,11 +42,12 @@ asked AS (
 
 of_people AS (
     SELECT rubric, question, unit, role, avg(score) AS label, count(*) AS labels, 2 * var_samp(score) AS differ, max(probability) AS drawn,
-        bool_or(is_sample) AS is_sample
+        bool_or(is_sample) AS is_sample, list(struct_pack(rater := member, given := score) ORDER BY member) AS people
     FROM scored WHERE role IN ('people', 'truth') AND score IS NOT NULL GROUP BY ALL
 )
 
-SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task, role, label, labels, differ, drawn, is_sample,
+SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task,
+    role, label, labels, differ, drawn, is_sample, people,
     CASE WHEN spoken.length IS NOT NULL THEN percent_rank() OVER (ORDER BY spoken.length) END AS long,
     turn / max(turn) OVER () AS place,
     (games.score - min(games.score) OVER of_benchmark)
@@ -80,7 +84,7 @@ class Asked:
         return replace(self, units=units)
 
 
-def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
+def asked_units(store: Store, rubric: str | None = None, families: str | None = None) -> Iterator[Asked]:
     """Of each question and judge, by name, the units, one a row; those that the judge answered with N/A are left out.
 
     Columns: rubric, question, judge, unit, episode_id, turn, agent; game: hash of episode_id; model, task: null for games outside the
@@ -88,7 +92,8 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
     is_answered; p_yes: probability of yes by the answers' tokens, null where the server gave none; label: mean number of the labels, null
     without one; labels: how many; differ: share of pairs of labels that differ (of numbers, their mean squared difference), null below two;
     drawn: chance with which the unit was drawn to be labelled, null if that was not recorded; is_sample: whether it is known that it was
-    drawn, by a recorded chance or in the random order of the page Labelling; place: turn over the last turn of all;
+    drawn, by a recorded chance or in the random order of the page Labelling; people: who labelled it, and with what
+    number; place: turn over the last turn of all;
     reached: the game's score, 0 to 1 over the games of its benchmark; long: rank of the length of what the agent said on the turn, 0 to 1.
 
     Labels drawn because raters disagree are left out. Where some labels have a recorded chance, only these count, else where some are in
@@ -97,14 +102,21 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
+        families: SQL expression over `episodes`: its values stand in the place of games and tasks, as clusters; None: games and tasks do.
 
     Raises:
+        UsageError: the expression is none.
         StoreError: the store cannot be read.
     """
     names = query(store, _RUBRICS)["rubric"].to_list() if rubric is None else [rubric]
     known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]
     of_numbers = dict(zip(("rubrics", "answers", "numbers"), map(list, zip(*known, strict=True)) if known else ([], [], []), strict=True))
     rows = query(store, _UNITS, {"rubric": rubric, "random_only": True, "by_disagreement": BY_DISAGREEMENT, **of_numbers})
+    if families is not None:
+        of_games = query(store, f"SELECT episode_id, ({condition(families)})::VARCHAR AS family FROM episodes")
+        rows = rows.join(of_games, on="episode_id", how="left", maintain_order="left").with_columns(
+            game=pl.coalesce(pl.col("family").hash(), "game"), task=pl.coalesce("family", "task")
+        )
     for (name, question), both in rows.group_by("rubric", "question", maintain_order=True):
         labelled = both.filter(pl.col("role") == "people")
         reference = "people" if len(labelled) else "truth"
@@ -113,7 +125,7 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
             if not both.filter(is_used & is_known).is_empty():
                 is_used = is_used & is_known
                 break
-        own = ("label", "labels", "differ", "drawn", "is_sample")
+        own = ("label", "labels", "differ", "drawn", "is_sample", "people")
         units = both.with_columns(pl.when(is_used).then(pl.col(own)).otherwise(None)).with_columns(has=pl.col("label").is_not_null())
         units = units.sort("has", descending=True, maintain_order=True).unique(["judge", "unit"], keep="first", maintain_order=True)
         units = units.drop("has", "role").sort("judge", "model", "game", "unit", nulls_last=True)
@@ -147,3 +159,25 @@ def population(units: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     )
     squares = float((found["weight"] ** 2).sum())
     return found.with_columns(pl.col("weight") * (float(found["weight"].sum()) / squares if squares else 0.0)), is_unknown
+
+
+def weighted_by_answers(units: pl.DataFrame, trait: str) -> pl.DataFrame | None:
+    """The units as `population`, labels weighted by 1 over the share answered among units like theirs, too.
+
+    None where no unit of some kind is answered, or the trait of one is not known.
+    Right if whether the judge answers depends on the trait alone: inverse probability weighting (Horvitz and Thompson 1952, Journal of the
+    American Statistical Association 47; Seaman and White 2013, Statistical Methods in Medical Research 22). Numbers are cut into thirds.
+
+    Args:
+        units: rows of `asked_units`, of one judge, question and group of games.
+        trait: a key of `ANSWERS_BY`.
+    """
+    column = ANSWERS_BY[trait]
+    like = pl.col(column) if units.schema[column] == pl.String else ((pl.col(column).rank() - 1) * _STRATA / pl.len()).floor()
+    answered = pl.col("is_answered").mean().over("like")
+    found = units.with_columns(like=like).with_columns(
+        drawn=pl.col("drawn").fill_null(1.0) * answered,
+        is_answered=pl.lit(value=True),
+        score=pl.col("score").fill_null(pl.col("score").mean().over("like")),
+    )
+    return None if found["score"].has_nulls() or found["like"].has_nulls() else population(found)[0]
