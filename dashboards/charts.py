@@ -1,4 +1,4 @@
-"""Charts as data: a page of a family is a specification of numbers, charts and tables over views, and this module draws it.
+"""Charts as data: a page of a family is a specification of numbers, charts and tables over views, `page.yaml`, and this module draws it.
 
 A chart's query has columns of fixed names:
 
@@ -19,11 +19,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from pydantic import TypeAdapter
+
 from dashboards.address import FILTERS, GAME
 from dashboards.figures import FULLER, OUTCOMES, RIGHT, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note, stat
 from schemas.common import wording
+from schemas.common.packages import packaged_yaml
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -136,7 +139,7 @@ class FamilyPage:
     charts: tuple[Chart, ...]
     choices: tuple[Choice, ...] = ()
     """Of all charts."""
-    lead: str | Callable[[Reader], str] = ""
+    lead: str = ""
 
     def content(self, read: Reader) -> Part:
         """The page under the filters and choices of the address."""
@@ -152,11 +155,10 @@ class FamilyPage:
             )
             for one in self.numbers
         ]
-        lead = self.lead if isinstance(self.lead, str) else self.lead(read)
         return html.Div(
             [
                 html.H1(self.title),
-                html.P(lead, className="lead") if lead else None,
+                html.P(self.lead, className="lead") if self.lead else None,
                 html.Div(numbers, className="stats"),
                 *(choice.links(read) for choice in self.choices),
                 html.Div([self._card(read, chart) for chart in self.charts], className="columns"),
@@ -249,6 +251,28 @@ class FamilyPage:
         links = table.links
         link = None if links is None else lambda row: self._link(read, links, row)
         return TableRows(sql=sql, parameters=values, filter_on=chart.filter_on, columns=columns, link=link)
+
+
+def family_page(package: str, **computed: str) -> FamilyPage:
+    """The page in the `page.yaml` of a package, the fields of a `FamilyPage` and its `pieces`.
+
+    Args:
+        package: it is next to the module with the page's address.
+        computed: pieces of queries that follow from the rules of the game: name -> SQL.
+    """
+    spec = packaged_yaml(package, "page.yaml")
+    pieces = spec.pop("pieces") | computed
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, Mapping):
+            return {key: value if key == "detail" else filled(value) for key, value in part.items()}  # braces there name columns
+        if isinstance(part, list):
+            return [filled(value) for value in part]
+        while isinstance(part, str) and (whole := re.sub(r"{(\w+)}", lambda name: pieces.get(name[1], name[0]), part)) != part:
+            part = whole
+        return part
+
+    return TypeAdapter(FamilyPage).validate_python(filled(spec))
 
 
 def _in_detail(value: Any) -> str:
