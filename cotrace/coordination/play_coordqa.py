@@ -25,8 +25,9 @@ _AT_ONCE = 8
     "seat",
     cls=RenamedOption,
     metavar="respondent=PLAYER",
-    help="In place of --model: who answers: provider/model, script:first, script:random or human.",
+    help="In place of --model: who answers: provider/model, script:first, script:random, script:graded_N (N % by the key) or human.",
 )
+@click.option("--as", "named", default="", help="Name of who answers in the log: a person's, or a team's in its games.")
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--key-env", "key_variable", help="Environment variable with the key.")
 @click.option("--take", type=click.IntRange(min=1), help="Only the first so many questions, to try it.")
@@ -36,7 +37,7 @@ _AT_ONCE = 8
 @concurrency_option(_AT_ONCE)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
 def command(
-    questions: Path, model: str | None, seat: str | None, take: int | None, trials: int, concurrency: int | None, out: Path, **options: Any
+    questions: Path, model: str | None, seat: str | None, named: str, take: int | None, trials: int, out: Path, **options: Any
 ) -> int:
     """Ask a model, a script or a person the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
@@ -60,13 +61,22 @@ def command(
     where = {name: options[name] for name in ("base_url", "key_variable")}
     money = {name: options[name] for name in ("prices", "max_cost")}
     settings = ModelSettings(model=player if is_model(player) else "", **where, **asking(options))
+    concurrency: int | None = options["concurrency"]
     at_once = concurrency or _AT_ONCE
     if is_model(player):
         [settings], at_once = fit([settings], concurrency, _AT_ONCE, typed=False)
         refuse_contradictions([settings], **money)
         tell_models([settings], **money)
     request = AskRequest(
-        questions=questions, out=out, respondent=player, settings=settings, take=take, trials=trials, concurrency=at_once, **money
+        questions=questions,
+        out=out,
+        respondent=player,
+        named=named,
+        settings=settings,
+        take=take,
+        trials=trials,
+        concurrency=at_once,
+        **money,
     )
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)

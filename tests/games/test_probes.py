@@ -270,10 +270,32 @@ def test_answers_are_asked_scored_and_held_against_play(tmp_path: Path) -> None:
             batches.insert(connection, batches.to_arrow(rows_of(game)))
     ingest_paths([folder], store, workers=1)
     rows = probe_skill(store).filter(type="EC").to_dicts()
-    assert [(row["game"], row["benchmark"], row["models"]) for row in rows] == [("CRAFT", "craft", 5)]
+    assert [(row["game"], row["benchmark"], row["teams"]) for row in rows] == [("CRAFT", "craft", 5)]
     assert rows[0]["spearman"] == pytest.approx(1)
     assert rows[0]["low"] > 0
     assert query(store, "SELECT DISTINCT type FROM coordqa_accuracy ORDER BY type")["type"].to_list() == ["EC", "JP", "NR", "TOM"]
+
+
+def test_too_few_teams_are_said_and_members_count_for_their_team(tmp_path: Path) -> None:
+    """Graded respondents answer as their skill says, under a name of one's own; a pair has the mean of its two; three teams are too few."""
+    questions, answers = tmp_path / QUESTION_FILE, tmp_path / "answers"
+    questions.write_text(question_file(scenarios("craft", boards(), 6, 3), 3), encoding="utf-8")
+    shares = []
+    for name, skill in (("Anna", 0), ("Ben", 50), ("Cid", 100), ("Dot", 100)):
+        request = AskRequest(questions=questions, out=answers, respondent=f"script:graded_{skill}", named=name, trials=2)
+        report = ask_questions(request)
+        shares.append(report.right / report.answered)
+    assert shares[0] < shares[1] < shares[2] == shares[3] == 1
+    store = store_with(tmp_path, [])
+    ingest_paths([answers], store, workers=1)
+    for place, team in enumerate(("x/Anna", "ben+cid", "nobody", "cid+nobody")):
+        with store.writing() as connection:
+            batches.insert(connection, batches.to_arrow(rows_of(Game([Step("{}")], team, benchmark="craft", model=team, score=place / 4))))
+    (row,) = probe_skill(store).filter(type="all").to_dicts()
+    assert (row["teams"], row["pearson"], row["score"]) == (2, None, 1 / 8)
+    assert row["accuracy"] == pytest.approx((shares[0] + (shares[1] + 1) / 2) / 2)
+    assert "too few teams, 2 of the 4" in row["advice"]
+    assert row["advice"].endswith("only asked: dot; only played: cid+nobody, nobody")
 
 
 def correct(question: QaQuestion, letter: str) -> bool:

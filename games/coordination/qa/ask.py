@@ -13,11 +13,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from games.coordination.players import GRADES
 from games.coordination.qa.questions import (
     QUESTION_FILE,
     QUESTION_TYPES,
@@ -51,6 +53,8 @@ class AskRequest:
     """Folder for the answers, ``<model>.jsonl``, and a copy of the question file, which ingest needs next to them."""
     respondent: str = ""
     """A player: script:NAME, human, or a model; empty: the model of the settings."""
+    named: str = ""
+    """Under which name the answers are logged, such as a person's or that of a team in its games; empty: the player's."""
     settings: ModelSettings = field(default_factory=lambda: ModelSettings(model="", temperature=PUBLISHED_TEMPERATURE))
     trials: int = 3
     take: int | None = None
@@ -69,7 +73,7 @@ class AskRequest:
     @property
     def name(self) -> str:
         """Who answers, as logged."""
-        return self.settings.model_name if is_model(self.player) else self.player
+        return self.named or (self.settings.model_name if is_model(self.player) else self.player)
 
 
 class AskReport(NamedTuple):
@@ -131,7 +135,7 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     if request.trials < 1 or request.concurrency < 1:
         raise UsageError("coordqa: give at least one trial and one request at a time")
     items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)[: request.take]]
-    path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
+    path = request.out / f"{(request.named or request.player).replace('/', '_').replace(':', '-')}.jsonl"
     request.out.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         try:
@@ -239,30 +243,39 @@ def _observation(item: _Item) -> Observation:
         purpose=question.type,
         sample=item.trial + 1,
         messages=messages,
-        data=Put(question.directive, question.description, question.text, item.trial),
+        data=Put(question.directive, question.description, question.text, item.trial, sorted(question.keyed_letters)),
     )
 
 
 class Put(NamedTuple):
-    """A question as it is put to a script: the text of the messages, and which trial it is."""
+    """A question as it is put to a script: the text of the messages, which trial it is, and for graded ones the key."""
 
     directive: str
     description: str
     text: str
     trial: int
+    right: Sequence[str]
 
 
 def _letters(put: Put) -> list[str]:
     return re.findall(r"^\s*([A-Z])\s*\.", put.text, re.MULTILINE) or ["A"]
 
 
+def _graded(skill: int, put: Put) -> str:
+    """The same for the same question and trial."""
+    rng = random.Random(f"coordqa:{put.trial}:{put.text}")
+    guess = rng.choice(_letters(put))
+    return f"Action: {rng.choice(put.right) if rng.random() * 100 < skill else guess}."
+
+
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
     RESPONDENT: {
         "first": lambda put: f"Action: {_letters(put)[0]}.",
-        "random": lambda put: f"Action: {random.Random(f'coordqa:{put.trial}:{put.text}').choice(_letters(put))}.",
+        "random": lambda put: _graded(0, put),
+        **{f"graded_{skill}": partial(_graded, skill) for skill in GRADES},
     }
 }
-"""Role -> script -> policy over the question as it is put; the random one chooses the same for the same question and trial."""
+"""Role -> script -> policy over the question as it is put; `graded_N` answers N % by the key, others at random."""
 
 
 def _line(request: AskRequest, item: _Item, reply: PlayerReply) -> bytes:
