@@ -302,7 +302,7 @@ _LINE: Final = msgspec.json.Decoder(_Line)
 
 def read_replies(file: bytes) -> Iterator[BatchReply]:
     """The replies in a provider's file; lines that are none are left out."""
-    from providers.clients.openai import read_body
+    from providers.clients.openai import completion_of, response_in
 
     for line in file.split(b"\n"):
         try:
@@ -313,7 +313,7 @@ def read_replies(file: bytes) -> Iterator[BatchReply]:
             continue
         body = bytes(found.response.body) if found.response else b"null"
         try:
-            yield BatchReply(int(found.custom_id), read_body(body), None)
+            yield BatchReply(int(found.custom_id), completion_of(response_in(body)), None)
         except UnreadableError as error:
             what = found.error or excerpt(body.decode("utf-8", "replace")) or error
             yield BatchReply(int(found.custom_id), None, f"the provider failed: {excerpt(str(what))}")

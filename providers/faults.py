@@ -103,7 +103,7 @@ class TooLarge(Fault):
         super().__init__(reason, status=status, again=False, came=True)
 
 
-_CLIENTS: Final = frozenset({"aiohttp", "anthropic", "botocore", "aiobotocore", "google", "httpx", "litellm", "openai"})
+_CLIENTS: Final = frozenset({"aiohttp", "anthropic", "botocore", "aiobotocore", "google", "httpx", "litellm", "mistralai", "openai"})
 """Packages whose errors may come from what a server sends."""
 
 

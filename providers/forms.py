@@ -50,6 +50,12 @@ class Form:
         return found
 
     @cached_property
+    def open_schema(self) -> dict[str, Any]:
+        """As `closed_schema`, but what may be left out may: it costs no tokens, and a small model makes nothing up."""
+        found: dict[str, Any] = _closed(self.schema, required=False)
+        return found
+
+    @cached_property
     def wish(self) -> str:
         """The last part of a system text that asks for the form in words."""
         schema = orjson.dumps(self.schema).decode()
@@ -157,12 +163,12 @@ def system_text(messages: Sequence[Message]) -> str:
     return "\n\n".join(message["content"] for message in messages if message["role"] == "system")
 
 
-def _closed(schema: Any) -> Any:
+def _closed(schema: Any, *, required: bool = True) -> Any:
     if isinstance(schema, list):
-        return [_closed(part) for part in schema]
+        return [_closed(part, required=required) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _closed(part) for name, part in schema.items()}
+    found = {name: _closed(part, required=required) for name, part in schema.items()}
     if isinstance(schema.get("properties"), Mapping):
-        found |= {"additionalProperties": False, "required": list(schema["properties"])}
+        found |= {"additionalProperties": False} | ({"required": list(schema["properties"])} if required else {})
     return found

@@ -160,7 +160,7 @@ def _is_one(name: str, kind: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _KINDS[kind])
 
 
-Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "litellm"]
+Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "mistral", "litellm"]
 
 
 class Provider(NamedTuple):

@@ -28,7 +28,7 @@ _FIELDS: Final = ("max_tokens", "reasoning_effort", "mode", "timeout_s", "reques
 _LIMITS: Final = ("logprobs", "requests_per_minute", "tokens_per_minute")
 AT_ONCE: Final = 32
 """Calls under way, where the server's slots are not known."""
-_NO_PROBABILITIES: Final = frozenset({"anthropic", "bedrock"})
+_NO_PROBABILITIES: Final = frozenset({"anthropic", "bedrock", "mistral"})
 """Protocols that have none."""
 
 

@@ -153,7 +153,7 @@ def connect(settings: ModelSettings, turn: Turn) -> Client:
     provider = provider_of(settings)
     if provider.package is not None:
         needed(provider.package, f"{settings.provider}/")
-    name = provider.protocol if provider.protocol in {"anthropic", "google", "bedrock"} else "openai"
+    name = provider.protocol if provider.protocol in {"anthropic", "google", "bedrock", "mistral"} else "openai"
     module = import_module(f"providers.clients.{name}")
     made: Client = module.Connected(settings, turn)
     made.completion = module.completion_of

@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from providers.clients.client import HOOKS, Client, Gated, given
 from providers.faults import TimedOut, classify
 from providers.forms import ChatRequest, Form
-from providers.provider import ModelSettings, address_of, key_in, key_of, provider_of
+from providers.provider import ModelSettings, address_of, is_at_own_server, key_in, key_of, provider_of
 from providers.wire import Turn
 from schemas.chat.messages import (
     Completion,
@@ -59,11 +59,15 @@ _PLAIN: Final = {"max_retries": 0, "num_retries": 0, "_skip_mcp_handler": True}
 """Of LiteLLM: retries are ours; without the last, a request with tools loads the package mcp, which LiteLLM does not bring."""
 _SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "KEY_ID")
 """How variables with secrets end."""
+_MAY_LEAVE_OUT: Final = "_may_leave_out"
+"""Whether the server lets a reply leave out fields that the form does not require; where OpenAI is strict, it does not."""
 _AS_IT_IS: Final = ("messages", "tools", "tool_choice", "response_format")
 
 
 def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
-    schema = {"name": form.tool.name, "description": form.model.__doc__ or "", "schema": form.closed_schema, "strict": True}
+    content = form.open_schema if kwargs.get(_MAY_LEAVE_OUT) else form.closed_schema
+    strict = content == form.closed_schema
+    schema = {"name": form.tool.name, "description": form.model.__doc__ or "", "schema": content, "strict": strict}
     return {**kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
 
@@ -74,7 +78,7 @@ def _by_words(_form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
 def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
     """What is long goes into the body as it is: the client walks through all other arguments, part by part."""
     as_it_is = {name: kwargs[name] for name in _AS_IT_IS if name in kwargs}
-    rest = {name: value for name, value in kwargs.items() if name not in as_it_is}
+    rest = {name: value for name, value in kwargs.items() if name not in as_it_is and name != _MAY_LEAVE_OUT}
     return {**rest, "messages": [], "extra_body": {**kwargs.get("extra_body", {}), **as_it_is}}
 
 
@@ -170,10 +174,10 @@ def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
     return completion
 
 
-def request_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
-    """The request, without the form."""
+def request_of(request: ChatRequest, settings: ModelSettings, limit: str | None = None) -> dict[str, Any]:
+    """The request, without the form; the longest reply under that name, or else under the one that the model may take."""
     newer = settings.reasons or (settings.provider in _NEWER_LIMIT and settings.base_url is None)
-    limit = "max_completion_tokens" if newer else "max_tokens"
+    limit = limit or ("max_completion_tokens" if newer else "max_tokens")
     functions = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in request.tools]
     found = {
         "model": settings.model_name,
@@ -184,6 +188,7 @@ def request_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
         "reasoning_effort": settings.reasoning_effort,
         "logprobs": settings.logprobs or None,
         "tools": [{"type": "function", "function": function} for function in functions] or None,
+        _MAY_LEAVE_OUT: is_at_own_server(settings) or None,
     }
     return given(found, request.refused - OTHER_LIMIT.keys())
 
@@ -200,18 +205,13 @@ def _written(message: Message) -> dict[str, Any]:
     return found
 
 
-def read_body(body: bytes) -> Completion:
-    """The reply in the body of a response, read by OpenAI's client.
-
-    Raises:
-        ErrorCameError: an error came in its place.
-        UnreadableError: it is not a reply.
-    """
+def response_in(body: bytes) -> ChatCompletion | str:
+    """The body of a response, whatever it is, as OpenAI's client hands it over, for `completion_of`; its text if it is no object."""
     try:
         content = replace_lone_surrogates(json.loads(body))
     except (ValueError, RecursionError):
         content = None
-    return completion_of(ChatCompletion.construct(**content) if isinstance(content, dict) else None)
+    return ChatCompletion.construct(**content) if isinstance(content, dict) else body.decode("utf-8", "replace")
 
 
 def completion_of(response: Any) -> Completion:

@@ -45,6 +45,7 @@ _OF_EXTRAS: Final[Mapping[str, str]] = {
     "bedrock": "aiobotocore botocore",
     "anthropic": "anthropic",
     "google": "google",
+    "mistral": "mistralai",
     "lake": "deltalake",
     "s3": "fsspec s3fs",
     "gcs": "gcsfs",

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, create_model
 from judges.batches import read_replies, taken_of
 from judges.rubric import Group, answer_model
 from judges.rubric_files.reading import find
-from providers.clients.openai import read_body
+from providers.clients.openai import completion_of, response_in
 from providers.forms import Form
 from schemas.chat.answers import Answer, read_answer
 from schemas.chat.messages import NO_TOKENS, Completion, probability_of
@@ -48,7 +48,7 @@ def _bedrock(body: bytes) -> Completion:
 
 
 PROTOCOLS: Final[Mapping[str, Callable[[bytes], Completion]]] = {
-    "openai": read_body,
+    "openai": lambda body: completion_of(response_in(body)),
     "anthropic": _anthropic,
     "google": _google,
     "bedrock": _bedrock,

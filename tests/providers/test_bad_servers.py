@@ -233,6 +233,17 @@ def test_a_server_that_refuses_everything_is_not_asked_a_thousand_times(status: 
     assert "turns every request down" in str(replies[-1])
 
 
+@pytest.mark.parametrize("name", ["created", "JSON under the type of a page", "parts", "a list", "a page to log in", "another host"])
+def test_a_client_that_takes_its_own_protocol_alone_makes_no_difference(name: str) -> None:
+    """Mistral's refuses what lacks an id or has another status than 200; cotrace reads what came as it reads other servers' replies."""
+    pytest.importorskip("mistralai")
+    sent, holds = FAILED.get(name) or (ANSWERED[name], None)
+    (one,), _ = asked(name, sent, model="mistral/m")
+
+    assert (isinstance(one, Reply) and one.answered) is (holds is None)
+    assert (holds or "") in (str(one) if isinstance(one, HopelessError) else one.call.error or "")
+
+
 ODD_TYPES: Final = {
     "google: a list for why it stopped": (
         "google/m",

@@ -93,6 +93,7 @@ CLIENTS = {
     "openai/m": "openai",
     "anthropic/m": "anthropic",
     "google/m": "google.genai",
+    "mistral/m": "mistralai",
     "bedrock/m": "aiobotocore",
     "litellm/openai/m": "litellm",
 }

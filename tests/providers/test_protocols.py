@@ -337,6 +337,7 @@ PACKAGES = [
     ("bedrock/x", "aiobotocore", "bedrock"),
     ("anthropic/x", "anthropic", "anthropic"),
     ("google/x", "google.genai", "google"),
+    ("mistral/x", "mistralai", "mistral"),
 ]
 
 
