@@ -21,7 +21,7 @@ from ingest.reading.adapter_types import Reading
 from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
-from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
+from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Receipt, TurnMetric, Utterance
 
 __all__ = ["KINDS", "family_receipts", "losses", "receipts"]
 
@@ -44,7 +44,7 @@ _RESULTS: Final = re.compile(r"tool|function|toolResult|tool_?result|.*(_output|
 _ABOUT: Final = frozenset({
     "id", "type", "signature", "thoughtSignature", "thought_signature", "encrypted_content", "url", "uri", "media_type", "mime_type",
     "mimeType", "format", "data", "tool_use_id", "call_id", "tool_call_id", "source_call_id", "name", "status", "annotations", "logprobs",
-    "finish_reason", "stop_reason", "role", "toolCallId", "toolUseId", "toolName", "state",
+    "finish_reason", "stop_reason", "role", "toolCallId", "toolUseId", "toolName", "tool_name", "state",
     "model", "cache_control", "timestamp", "citations", "detail",
 })  # fmt: skip
 """Keys that hold facts about words, and none."""
@@ -54,11 +54,19 @@ _ARGUMENTS: Final = ("arguments", "input", "args", "kwargs")
 _NAMES: Final = ("name", "function_name", "tool_name", "toolName")
 _SCORE: Final = re.compile(r"(?:^|[_ .])(?:score|reward|success|resolved|passed|correct|rating)s?(?:$|[_ .])", re.IGNORECASE)
 _TOKENS: Final = re.compile(
-    r"(?:^|\.)(?:prompt|input|completion|output|candidates)_?token(?:s|_?count)$|token_count\.(?:prompt|completion)$", re.IGNORECASE
+    r"(?:^|\.)(?:cache_creation_|cache_read_)?(?:prompt|input|completion|output|candidates)_?token(?:s|_?count)$"
+    r"|token_count\.(?:prompt|completion)$",
+    re.IGNORECASE,
 )
 _SUMS: Final = re.compile(r"total|final|cumulative|model_stats|stats", re.IGNORECASE)
-_SAME_AS: Final = {"args": "message", "extras": "message"}
-"""Key -> one with the same content for display: OpenHands describes events."""
+_CACHE: Final = re.compile(r"\.cache_(?:read|creation)\.")
+"""OpenTelemetry's counts of what `input_tokens` counts already."""
+_EXTRA: Final = "extra"
+"""Key under which a message has what is no part of it."""
+_OF_SCORES: Final = re.compile(r"(?:^|\.)(?:scores?|reductions)[.\[]")
+"""Path of what a scorer logs, which is no message of the game."""
+_SAME_AS: Final = {"args": "message", "extras": "message", "text": "blocks"}
+"""Key -> one with the same content for display: OpenHands describes events, Slack lays texts out."""
 _DATA: Final = re.compile(r"data:[\w/+.-]+;base64,.*|[A-Za-z0-9+/_-]{200,}={0,2}", re.DOTALL)
 _ELSEWHERE: Final = "attachment://"
 """Text that another place of the file holds (Inspect)."""
@@ -101,8 +109,9 @@ class _Raw:
     prose: list[tuple[str, str]] = field(default_factory=list)
     """Path and text of what is not a message."""
     scores: Counter[float] = field(default_factory=Counter)
-    tokens: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Type of the document and path of the object -> the tokens that it counts: programs write the same counts in several places."""
+    tokens: dict[tuple[str, str], dict[object, int]] = field(default_factory=lambda: defaultdict(dict))
+    """Type of the document and path of the object -> the tokens that it counts, once for each reply that has an id: programs write the same
+    counts in several places, and with each part of a reply."""
 
 
 def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out: Collection[str] = ()) -> list[Receipt]:
@@ -140,11 +149,11 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
     lost_calls = [*no_calls.elements(), *_merged(called, stored.times_called)]
     stored_scores = sum((raw.scores & stored.scores).values())
     keys = Counter({path: 0 for path, _ in raw.prose})
-    unread = Counter(path for path, text in raw.prose if not stored.has(text))
+    unread = Counter(path for path, text in raw.prose if not stored.has(text, as_fact=True))
     unread.update(path for path, _ in lost)
     keys.update(unread)
     words = sum(len(text.split()) for _, text in texts)
-    tokens = max(raw.tokens.values(), key=sum, default=[])
+    tokens = max((list(one.values()) for one in raw.tokens.values()), key=sum, default=[])
     is_detail = bool(tokens) and all(stored.scores[float(count)] for count in tokens)
 
     def row(kind: str, counted: int | None, held: int | None, missing: Sequence[str] = ()) -> Receipt:
@@ -204,7 +213,8 @@ def family_receipts(data: bytes, reading: Reading, source_id: str, path: str) ->
         for _ in range(count - (held[tries[0]] if key in alone else count * (not held.keys().isdisjoint(tries))))
     ]
     stored = _Stored(replace(reading, rows=defaultdict(list, {name: rows for name, rows in reading.rows.items() if name != "turns"})))
-    unread = +Counter({key: sum(not stored.has(one) for one in found.elements()) for key, found in alone.items() if key not in of_messages})
+    others = {key: found for key, found in alone.items() if key not in of_messages}
+    unread = +Counter({key: sum(not stored.has(one, as_fact=True) for one in found.elements()) for key, found in others.items()})
     messages, words = sum(count for count, _ in counted.values()), sum(len(one[0].split()) * count for one, (count, _) in counted.items())
     gone = sum(len(text.split()) for _, text in lost)
     rows: list[tuple[str, int | None, int | None, list[str]]] = [
@@ -273,9 +283,19 @@ class _Walk:
 
     def __init__(self, raw: _Raw, left_out: Collection[str], document: Mapping[str, Any]) -> None:
         self._raw, self._left_out, self._kind, self._id = raw, left_out, str(document.get("type")), _id_of(document)
+        self._reply: str | None = None
+        self._holder: str | None = None
 
     def value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         """Look at a value; `within`: the list that the message is in."""
+        around = self._reply, self._holder
+        if isinstance(value, Mapping | list):
+            named = value.get("id") if isinstance(value, Mapping) else None
+            self._reply, self._holder = self._holder, named if isinstance(named, str) else None
+        self._value(value, path, within, message, in_words=in_words)
+        self._reply, self._holder = around
+
+    def _value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         if isinstance(value, Mapping):
             self._object(value, path, within, message, in_words=in_words)
         elif isinstance(value, list) and value and all(map(_is_pair, value)):
@@ -294,8 +314,10 @@ class _Walk:
 
     def _object(self, found: Mapping[str, Any], path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         call = _call(found)
-        is_message = _has_speaker(found) or (message is None and _is_item(found, call))
-        if is_message and (not in_words or "role" in found):
+        is_message = _has_speaker(found) or (message is None and (_is_item(found, call) or {"kind", "parts"} <= set(found)))
+        if is_message and _OF_SCORES.search(path):
+            in_words = True
+        elif is_message and (not in_words or "role" in found):
             is_answer = found.get("role") in {"tool", "function"}
             message, in_words = _Message(id=_id_of(found) or (self._id if within == "rows" else None), of_tool=is_answer), False
             self._raw.lists[within].append(message)
@@ -319,7 +341,7 @@ class _Walk:
             if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or key in same or key in self._left_out:
                 continue
             holds_words = (in_words and key not in _ABOUT) or (message is not None and key in _WORDS)
-            self.value(value, inner, within, message, in_words=holds_words)
+            self.value(value, inner, within, None if key == _EXTRA else message, in_words=holds_words)
 
     def _text(self, text: str, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         if not text.strip() or _DATA.fullmatch(text) or _ELSEWHERE in text:
@@ -338,8 +360,10 @@ class _Walk:
 
     def _number(self, value: float, path: str) -> None:
         key = path.replace("[]", "")
-        if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and value >= 0:
-            self._raw.tokens[self._kind, path.rpartition(".")[0]].append(int(value))
+        if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and not _CACHE.search(key) and value >= 0:
+            around, _, name = path.rpartition(".")
+            counted = self._raw.tokens[self._kind, around]
+            counted[(self._reply, name) if self._reply else len(counted)] = int(value)
         elif _SCORE.search(key) and (found := _number_of(value)) is not None:
             self._raw.scores[found] += 1
 
@@ -473,61 +497,68 @@ class _Stored:
         self._calls: dict[str, Counter[str]] = defaultdict(Counter)
         self._said: Counter[str] = Counter()
         self._lines: set[str] = set()
+        self._facts: set[str] = set()
         self._searched = 0
-        tokens: list[int] = []
-        for name, rows in reading.rows.items():
-            for row in rows:
-                for value in row:
-                    self._take(value)
-                if isinstance(row, Action):
-                    self._calls[row.verb][_canonical(row.raw if row.arguments == "{}" and row.raw else row.arguments)] += 1
-                elif isinstance(row, Utterance):
-                    self._said[row.text] += 1
-                elif isinstance(row, EpisodeMetric | TurnMetric):
-                    self.scores[float(row.value)] += 1
-                elif isinstance(row, Episode):
-                    self.scores.update(float(value) for value in (row.score, row.success) if value is not None)
-                    self._take_numbers(_parsed(str(row.details)))
-                elif isinstance(row, Call):
-                    tokens += [count for count in (row.tokens_in, row.tokens_out) if count is not None]
-            if name == "utterances" and not reading.rows.get("calls"):
-                tokens += [row.tokens for row in rows if isinstance(row, Utterance) and row.tokens is not None]
-        self.tokens = sum(tokens) if tokens else None
+        self._tokens: list[int] = []
+        has_calls = bool(reading.rows.get("calls"))
+        for row in (row for rows in reading.rows.values() for row in rows):
+            said = row._replace(details=Json("{}")) if isinstance(row, Episode) else row  # facts of a game are no messages
+            for value in said:
+                self._take(value, self._lines)
+            self._count(row, has_calls=has_calls)
+        self.tokens = sum(self._tokens) if self._tokens else None
         self._all: str | None = None
 
-    def _take(self, value: Any) -> None:
+    def _count(self, row: object, *, has_calls: bool) -> None:
+        if isinstance(row, Action):
+            self._calls[row.verb][_canonical(row.raw if row.arguments == "{}" and row.raw else row.arguments)] += 1
+        elif isinstance(row, Utterance):
+            self._said[row.text] += 1
+            self._tokens += [] if has_calls or row.tokens is None else [row.tokens]
+        elif isinstance(row, EpisodeMetric | TurnMetric):
+            self.scores[float(row.value)] += 1
+        elif isinstance(row, Episode):
+            self._take(row.details, self._facts)
+            self.scores.update(float(value) for value in (row.score, row.success) if value is not None)
+            self._take_numbers(str(row.details))
+        elif isinstance(row, Call):
+            self._tokens += [count for count in (row.tokens_in, row.tokens_out) if count is not None]
+
+    def _take(self, value: Any, lines: set[str]) -> None:
         if isinstance(value, str):
-            self._lines.update(map(str.strip, value.split("\n")))
+            lines.update(map(str.strip, value.split("\n")))
             inner = _parsed(value)
             if inner is not None:
-                self._take(inner)
+                self._take(inner, lines)
         elif isinstance(value, Mapping):
             for one in value.values():
-                self._take(one)
+                self._take(one, lines)
         elif isinstance(value, list | tuple):
             for one in value:
-                self._take(one)
+                self._take(one, lines)
 
     def _take_numbers(self, value: Any) -> None:
+        value = _parsed(value) if isinstance(value, str) else value
         if isinstance(value, Mapping | list):
             for one in value.values() if isinstance(value, Mapping) else value:
                 self._take_numbers(one)
         elif (found := _number_of(value)) is not None:
             self.scores[found] += 1
 
-    def has(self, text: str) -> bool:
-        """Whether rows hold every line of a text, or every text of what is JSON."""
-        if all(line.strip() in self._lines for line in text.split("\n") if line.strip()):
+    def has(self, text: str, *, as_fact: bool = False) -> bool:
+        """Whether rows hold every line of a text, or every text of what is JSON; `as_fact`: among the facts of a game, too."""
+        lines = {line.strip() for line in text.split("\n")} - {""}
+        if lines <= self._lines or (as_fact and lines <= self._facts):
             return True
         inner = _parsed(text)
-        if inner is not None and all(self.has(one) for one in _texts(inner)):
+        if inner is not None and all(self.has(one, as_fact=as_fact) for one in _texts(inner)):
             return True
         self._searched += 1
         if self._searched > _SEARCHED or len(text.split()) < _PROSE_WORDS:  # "yes" is a part of some other message, most likely
             return False
         if self._all is None:
             self._all = "\n".join(self._lines)
-        return all(line.strip() in self._all for line in text.split("\n") if line.strip())
+        return all(line in self._all for line in lines)
 
     def times(self, texts: tuple[tuple[str, str], ...]) -> int:
         """How many stored messages hold every line of some texts, which have paths."""
@@ -543,7 +574,7 @@ class _Stored:
 
         A call that ends a game may be logged as the message that it hands in (Inspect's `submit`).
         """
-        if arguments in self._calls.get(name, ()):
+        if arguments in self._calls.get(name, ()) or (not name and any(arguments in known for known in self._calls.values())):
             return True
         texts = list(_texts(_parsed(arguments))) if name in self._calls else []
         return bool(texts) and all(map(self.has, texts))

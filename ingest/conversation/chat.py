@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.messages import MessageParts, called_tool, calls_of, chat_messages, keys_with_content, parts_of
+from ingest.conversation.messages import MessageParts, called_tool, calls_of, chat_messages, keys_with_content, parts_of, text_of
 from ingest.conversation.rows import UNKNOWN_MODEL, LoggedMessage, ModelCall, ToolUse
 from ingest.conversation.usage import Usage, inner_message, usage_of
 from ingest.reading.text import dumps
@@ -46,6 +46,8 @@ class ParsedMessage:
     """The turn to which it belongs, from 0 or 1; None: it is a turn of its own."""
     source: Mapping[str, Any] | None = None
     """The message as the log has it, where `raw` was made from it."""
+    read: Collection[str] = ()
+    """Its keys that a mapping names."""
 
 
 def logged_messages(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
@@ -105,7 +107,8 @@ def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[Lo
     """Where nothing was read of a message, the keys that hold something; many tools return nothing."""
     if any(one.text or one.thought or one.tools for one in logged) or logged[0].role == "tool":
         return logged
-    return [replace(logged[0], unread=keys_with_content(message.raw if message.source is None else message.source))]
+    keys = keys_with_content(message.raw if message.source is None else message.source)
+    return [replace(logged[0], unread=[key for key in keys if key not in message.read])]
 
 
 def speakers(messages: Sequence[ParsedMessage]) -> list[str]:
@@ -315,10 +318,13 @@ class _Thread:
             entry = self._at(raw, self._named(raw) or self._nth(words, times[words]) or self._answered(raw, taken))
             entry.readers[request.agent or _READER] = None
             taken.add(id(entry))
+        said = next((raw for raw in request.answers if text_of(raw.get("content"))), None) or next(iter(request.answers), None)
         for raw in request.answers:
             free = (entry for entry in self._by_words[_words(raw)] if not entry.is_answer)
             entry = self._at(raw, self._named(raw) or next(free, None))
-            entry.agent, entry.call, entry.at, entry.is_answer = request.agent, request.call, request.at, True
+            entry.agent, entry.at, entry.is_answer = request.agent, request.at, True
+            if raw is said:  # a request counts once, however many items its reply has
+                entry.call = request.call
             text, calls = parts_of(raw.get("content")).text.strip(), _calls_without_ids(raw)
             self._by_text[text if calls == "[]" else f"{text} {calls}"].append(entry)
 

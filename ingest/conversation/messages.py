@@ -13,9 +13,11 @@ from ingest.reading.text import dumps, loads, read_json
 from schemas.common.errors import BadInputError
 
 _TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text", "value")
-_THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "reasoningText", "summary")
+_THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "reasoningText", "reasoning_text", "summary")
 _NAME_KEYS: Final = ("name", "toolName", "tool_name", "function_name")
 _ARGUMENT_KEYS: Final = ("arguments", "input", "args", "parameters", "action", "code", "queries")
+_CALL_KINDS: Final = ("function", "tool_call", "tool_use", "function_call")
+"""Types of a call that do not name its tool."""
 _CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _RESULT_IDS: Final = ("tool_use_id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "source_call_id", "id")
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
@@ -38,8 +40,11 @@ _INNER: Final[Mapping[str, str]] = {
     "code_execution_result": "tool_result",
     "toolResult": "tool_result",
     "reasoningContent": "reasoning",
+    "tool_call": "tool_call",
+    "tool_call_result": "tool_result",
+    "reasoning": "reasoning",
 }
-"""Key of a part without a type (Gemini, Bedrock) -> the kind of the object under it."""
+"""Key of a part without a type (Gemini, Bedrock, Haystack) -> the kind of the object under it."""
 _MEDIA: Final = (
     "image", "image_url", "input_image", "audio", "input_audio", "output_audio", "video", "document", "file", "input_file", "blob", "uri",
 )  # fmt: skip
@@ -117,7 +122,7 @@ def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     part = _bare(part)
     if "type" in part:
         kind = re.sub(r"[-.]", "_", str(part["type"]))
-        if kind.endswith(("_output", "_result", "_response")):
+        if kind.endswith(("_output", "_result", "_response", "_return")):
             return "tool_result", part
         if kind.startswith("tool_") and "toolCallId" in part and kind not in _KINDS:
             return "tool_use", {**part, "name": kind.removeprefix("tool_")}
@@ -127,7 +132,7 @@ def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     for key, kind in _INNER.items():
         inner = part.get(key)
         if isinstance(inner, Mapping):
-            return kind, {"name": key, **inner}
+            return kind, inner if _first_value(inner, _NAME_KEYS) else {"name": key, **inner}
     return _kind_by_keys(part), part
 
 
@@ -179,11 +184,14 @@ def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
     given = _first_value(part, _RESULT_KEYS)
     if given is None:  # such as a hit of a search, with title and address
         given = {key: value for key, value in part.items() if value and key not in _ABOUT_RESULTS} or None
+    if isinstance(given, Mapping) and len(given) == 1:  # Gemini's results are objects
+        given = _first_value(given, _RESULT_KEYS) or given
     is_words = isinstance(given, str | list) or (isinstance(given, Mapping) and is_text_part(given))
     text = text_of(given) if is_words else "" if given is None else dumps(_without_data(given))
     found.texts.append(text)
-    called = _first_value(part, _RESULT_IDS)
-    failed = part.get("is_error") or part.get("isError") or part.get("status") == "error"
+    origin = part.get("origin")
+    called = _first_value(origin if isinstance(origin, Mapping) else part, _RESULT_IDS)
+    failed = part.get("error") is True or part.get("is_error") or part.get("isError") or part.get("status") == "error"
     if called is not None:
         found.results[str(called)] = text if failed else None
 
@@ -254,7 +262,8 @@ def called_tool(call: Mapping[str, Any]) -> CalledTool:
     function = call.get("function") or call.get("custom")
     inner: Mapping[str, Any] = function if isinstance(function, Mapping) else call
     named = next((one for one in (function, call.get("tool")) if isinstance(one, str)), None)
-    name = _first_value(inner, _NAME_KEYS) or named or call.get("type") or "tool"
+    kind = None if call.get("type") in _CALL_KINDS else call.get("type")
+    name = _first_value(inner, _NAME_KEYS) or named or kind or "tool"
     given: Any = _first_value(inner, _ARGUMENT_KEYS)
     given = {} if given is None else given
     arguments, raw = _arguments(given)
@@ -317,13 +326,15 @@ WORDS: Final = ("text", "value", "message", "utterance", "body", "msg")
 """Words of messages without `content`."""
 _ROLES_OF_SPEAKERS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("human", "user"), "user"),
-    **dict.fromkeys(("gpt", "chatgpt", "assistant", "bot", "model", "ai"), "assistant"),
+    **dict.fromkeys(("gpt", "chatgpt", "chatbot", "assistant", "bot", "model", "ai"), "assistant"),
     **dict.fromkeys(("tool", "observation", "function"), "tool"),
     "system": "system",
 }
 """Names of speakers that are roles."""
-_MORE: Final = ("tool_calls", "function_call", "reasoning_content", "refusal", "audio")
-"""What LangChain stores under `additional_kwargs` of a message."""
+_MORE: Final = ("tool_calls", "function_call", "reasoning_content", "refusal", "audio", "tool_call_id")
+"""What LangChain and LlamaIndex store under `additional_kwargs` of a message."""
+_TYPED_PARTS: Final[Mapping[str, str]] = {"blocks": "block_type", "items": "content_type"}
+"""Key with the parts of a message -> that with the type of each (LlamaIndex, Semantic Kernel)."""
 _ABOUT: Final = frozenset({
     "role", "name", "type", "id", "uid", "uuid", "guid", "index", "metadata", "source", "agent", "speaker", "author", "sender", "recipient",
     "to", "from", "model", "time", "date", "at", "lc", "channel", "audience", "provider", "usage", "models_usage", "response_metadata",
@@ -366,13 +377,15 @@ def is_message(raw: Any) -> bool:
     """Tell whether a value looks like a message of any dialect: it has a role, or a speaker's name, and content, calls or some words."""
     if not isinstance(raw, Mapping):
         return False
-    if is_item(raw) and (str(raw.get("type")).endswith((*_CALL_ENDS, *_RESULT_ENDS)) or raw.get("type") == "reasoning"):
+    is_call_or_result = str(raw.get("type")).endswith((*_CALL_ENDS, *_RESULT_ENDS)) or raw.get("type") == "reasoning"
+    if _of_pydantic_ai(raw) or (is_item(raw) and is_call_or_result):
         return True
     raw = _unwrapped(plain_keys(raw))
     words = next((raw[key] for key in ("content", "parts", *WORDS) if raw.get(key)), None)
     speaks = isinstance(raw.get("role"), str) or str(raw.get("type")) in _TYPES
     named = any(isinstance(raw.get(key), str | Mapping) for key in (*SPEAKERS, "source", "name", "agent"))
-    is_text = isinstance(words, list) or (isinstance(words, str) and (speaks or len(words.split()) > 1))
+    is_part = isinstance(words, Mapping) and is_text_part(words)
+    is_text = isinstance(words, list) or (is_part and speaks) or (isinstance(words, str) and (speaks or len(words.split()) > 1))
     return (speaks or named) and (is_text or bool(raw.get("tool_calls")))
 
 
@@ -409,10 +422,19 @@ def _is_about(key: str, value: Any) -> bool:
 
 
 def plain_keys(raw: Raw) -> Raw:
-    """A message whose keys begin with capitals, or that holds lists and objects as JSON text, in the usual form."""
+    """In the usual form: a message whose keys begin with capitals, that holds lists as JSON text, or that has names of its own for them."""
     if "role" not in raw and "content" not in raw and {"Role", "Content"} & set(raw):
         raw = {f"{key[:1].lower()}{key[1:]}": value for key, value in raw.items()}
     texts = [key for key in _STRUCTURED if isinstance(raw.get(key), str) and raw[key].lstrip()[:1] in {"[", "{"}]
+    if raw.get("type") == "message" and "ts" in raw and "author" not in raw:  # Slack's export
+        profile = raw.get("user_profile")
+        names = profile if isinstance(profile, Mapping) else {}
+        who = _first_value({**raw, **names}, ("real_name", "username", "user", "bot_id"))
+        raw = {**raw, "author": who} if who else raw
+    for parts, kind in _TYPED_PARTS.items():
+        held = raw.get(parts)
+        if isinstance(held, list) and held and all(isinstance(one, Mapping) and kind in one for one in held):
+            raw = {**raw, "content": [{"type": one[kind], **one} for one in held]}
     content = raw.get("content")
     if isinstance(content, str) and content.startswith('[{"') and _are_parts(read_json(content)):
         texts.append("content")
@@ -453,9 +475,9 @@ def _roled(message: dict[str, Any]) -> dict[str, Any]:
     if message.get("content") in (None, "", []):
         message |= _content(message)
     if role is not None:
-        role = str(role).lower() if str(role).lower() in _CHAT_ROLES else role
-        message["role"] = _ROLES.get(str(role), str(role))
-        if message["role"] == "tool" and str(role) == "function":
+        role = str(role).lower() if str(role).lower() in _CHAT_ROLES else str(role)
+        message["role"] = _ROLES.get(role) or (role if role in _CHAT_ROLES else _ROLES_OF_SPEAKERS.get(role.lower(), role))
+        if role == "function":
             message.pop("name", None)
         if message["role"] == "tool":
             message["content"] = _several(message)
@@ -518,7 +540,7 @@ def _content(message: Raw) -> dict[str, Any]:
 
 
 def _event(raw: Raw) -> list[dict[str, Any]] | None:
-    return _of_openhands(raw) or _of_protocol(raw) or _of_ag2(raw)
+    return _of_openhands(raw) or _of_protocol(raw) or _of_ag2(raw) or _of_pydantic_ai(raw)
 
 
 def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
@@ -560,6 +582,22 @@ def _of_protocol(raw: Raw) -> list[dict[str, Any]] | None:
             }
         ]
     return [message]
+
+
+def _of_pydantic_ai(raw: Raw) -> list[dict[str, Any]] | None:
+    """Requests and responses of pydantic-ai, known by the kinds of their parts; None of other messages."""
+    parts = raw.get("parts") if raw.get("kind") in {"request", "response"} else None
+    if not isinstance(parts, list) or not parts or not all(isinstance(one, Mapping) and "part_kind" in one for one in parts):
+        return None
+    if raw["kind"] == "response":
+        return [{"role": "assistant", "content": [{"type": one["part_kind"], **one} for one in parts]}]
+    found: list[dict[str, Any]] = [{"role": "system", "content": raw["instructions"]}] if raw.get("instructions") else []
+    for part in parts:
+        called, kind, content = part.get("tool_call_id"), part["part_kind"], part.get("content")
+        role = "tool" if called else "system" if kind == "system-prompt" else "user"
+        content = content if isinstance(content, str | list) else dumps(content)
+        found.append({"role": role, "content": content, "tool_call_id": called, "error": kind == "retry-prompt" or None})
+    return found
 
 
 def _of_ag2(raw: Raw) -> list[dict[str, Any]] | None:

@@ -44,6 +44,7 @@ KINDS: Final = (
     FileKind("a file of CRAFT target structures", (b'"structure"', b'"complexity"', b'"spans"')),
     FileKind("a file of CRAFT target structures", (b'"id"', b'"complexity"', b'"structure"')),
     FileKind("messages for `cotrace claims`", (b'"id"', b'"speaker"', b'"utterance"', b'"board_before"')),
+    FileKind("readings of messages by a model", (rb'\A\s*\{"user"\s*:', rb'"reading"\s*:\s*\{"claims"')),
     FileKind("claims as `cotrace claims` writes them", (rb'\A\s*\[?\s*\{\s*"(?:id|claims)"\s*:', b'"id"', b'"claims"')),
 )
 

@@ -42,11 +42,14 @@ class Judgement(NamedTuple):
 
 
 def _is_json(head: bytes, name: str) -> bool:
-    """Tell whether a file begins like JSON or is called so."""
-    return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
+    """Tell whether a file begins like JSON or is called so; settings begin with a name in brackets."""
+    return _BEGINS.match(head) is not None or name.lower().endswith(_JSON_SUFFIXES)
 
 
-def judge_unknown(data: bytes, name: str) -> Judgement:
+_BEGINS: Final = re.compile(rb"\s*(?:\{|\[(?!\s*[A-Za-z_]))")
+
+
+def judge_unknown(data: bytes, name: str, *, is_all: bool) -> Judgement:
     """What a file is that no adapter recognised, by its bytes (UTF-8): all of them, or the first of a large one."""
     head = data[:HEAD_BYTES]
     damaged = resembled(head, PurePath(name).name)
@@ -58,18 +61,24 @@ def judge_unknown(data: bytes, name: str) -> Judgement:
         return Judgement(_is_json(head, name), f"compressed: if it holds a game log, unpack it ({unpack} FILE) and ingest what comes out")
     if damaged is not None:
         return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
-    if not _is_json(head, name):
-        return Judgement(is_log=False, reason=_OTHER)
+    is_chat = len(_CHAT_LINE.findall(head)) > 1
+    if is_chat or not _is_json(head, name):
+        return Judgement(is_log=False, reason=_CHAT if is_chat else _OTHER)
     for kind in _kinds():
         if all(re.search(mark, head) for mark in kind.marks):
             return Judgement(is_log=False, reason=f"{_OTHER}: {kind.name}")
-    return Judgement(is_log=True, reason=_why_unknown(data))
+    return Judgement(is_log=True, reason=_why_unknown(data, is_all=is_all))
 
 
-def _why_unknown(data: bytes) -> str:
+_CHAT_LINE: Final = re.compile(rb"(?m)^(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? [^\n]{4,20}?(?:\]| -) [^:\n]{1,60}: ")
+"""A message of a chat as WhatsApp exports it: date, time, who, words."""
+_CHAT: Final = f"a chat as text: write it as CSV with the columns time, name and content, a message a row; {_ROWS}"
+
+
+def _why_unknown(data: bytes, *, is_all: bool) -> str:
     """What is wrong with the JSON, with line and column; else that no format is like it."""
     try:
-        if len(data) != HEAD_BYTES:  # of a file too large to be read only the beginning is here
+        if is_all:
             data.decode()
             documents_of(data)
     except UnicodeDecodeError as error:
@@ -89,9 +98,8 @@ def _why_unknown(data: bytes) -> str:
 _PYTHON: Final = re.compile(rb"\s*\[?\s*\{\s*'")
 
 
-def why_no_log(data: bytes, name: str) -> str:
-    """Why a file that was asked for by its name is refused."""
-    reason = judge_unknown(data, name).reason
+def why_no_log(reason: str, name: str) -> str:
+    """Why a file that was asked for by its name is refused, where it is judged to be of no format for a reason."""
     return f"{reason}: {_ROWS}" if reason == _OTHER and name.lower().endswith((".csv", ".tsv")) else reason
 
 

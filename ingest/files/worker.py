@@ -332,10 +332,10 @@ def _unread(job: FileToRead, data: bytes, reader: Adapter | None) -> FileResult:
     if reader is not None:
         reason = f"{found.size:,} bytes are more than cotrace reads at once ({MOST_BYTES:,}): split the file by games"
         return unreadable(Missed(found, reason), job.known)
-    verdict = judge_unknown(readable(data), found.file)
+    verdict = judge_unknown(readable(data), found.file, is_all=found.size <= MOST_BYTES)
     if not verdict.is_log and not found.named:
         return FileResult(found=found, status="other", size=found.size, note=verdict.reason)
-    reason = why_no_log(readable(data), found.file) if found.named else verdict.reason
+    reason = why_no_log(verdict.reason, found.file) if found.named else verdict.reason
     reject = BadInputError(reason, excerpt=excerpt(data[:200].decode(errors="replace")))
     with Path(found.path).open("rb") as file:
         source_id = hashlib.file_digest(file, "sha256").hexdigest()

@@ -286,7 +286,7 @@ def _lists(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _lists_of_object(value: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    lists = {key: one for key, one in value.items() if _is_list_of_messages(one)}
+    lists = {key: held for key, one in value.items() if _are_messages(held := parsed(one))}
     inner = {key: found for key, one in value.items() if key not in lists and (found := list(_lists(one)))}
     facts = {key: one for key, one in value.items() if key not in lists and key not in inner}
     own = facts if len(lists) == 1 else {key: one for key, one in facts.items() if key not in IDS}

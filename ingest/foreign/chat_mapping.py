@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, numbers, outcome, whole_number
-from ingest.foreign.mapped_messages import MAIN, MESSAGE_KEYS, get, mapped_messages
+from ingest.foreign.mapped_messages import MAIN, MESSAGE_KEYS, THOUGHTS, get, mapped_messages
 from ingest.foreign.mapping_file import FILE, OUTER, ChatMapping, MessageColumns, OutcomeColumns, Unmet, columns_of
 from ingest.reading.text import dumps, loads, parsed
 from schemas.common.errors import BadInputError
@@ -144,13 +144,14 @@ def _joined(rows: Sequence[Row], mapping: ChatMapping, file: str) -> Group:
     messages: list[Any] = []
     for row in rows:
         group = Group("", "", row.locator, row.values, get(row.values, mapping.conversation.messages or ""), mapping)
-        held = _messages(group)
+        held = [] if group.messages is None else _messages(group)
         reply = get(row.values, mapping.conversation.reply) if mapping.conversation.reply else None
         if reply and not any(isinstance(one, Mapping) and one.get("content") == reply for one in held):
             held.append({"role": "assistant", "content": reply, "agent": row.values.get("agent")})
         done = mapping.message.action
         if done and row.values.get(done):
-            held.append({"role": "assistant", done: row.values[done]})
+            thought = {} if held else {key: row.values[key] for key in THOUGHTS if row.values.get(key)}
+            held.append({"role": "assistant", done: row.values[done], **thought})
         messages += held
     return Group(_stem(file), _stem(file), "", {**rows[0].outer} or _facts(list(rows)), messages, mapping, rows[0].outer)
 

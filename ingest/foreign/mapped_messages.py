@@ -14,8 +14,8 @@ from schemas.common.errors import BadInputError
 
 MAIN: Final = "assistant"
 """The agent that a person talks to, in sessions with sub-agents."""
-_THOUGHTS: Final = ("reasoning_content", "reasoning")
-_TIMES: Final = ("timestamp", "created_at", "createdAt", "create_time", "time")
+THOUGHTS: Final = ("reasoning_content", "reasoning")
+_TIMES: Final = ("timestamp", "created_at", "createdAt", "create_time", "time", "ts")
 MESSAGE_KEYS: Final = frozenset({
     "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
     "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
@@ -34,7 +34,7 @@ def mapped_messages(raw: list[Any], mapping: ChatMapping) -> tuple[list[LoggedMe
         raw = sorted(raw, key=lambda message: _order(message, order))
     named = frozenset(
         column.partition(".")[0]
-        for column in columns_of(columns, mapping.outcome, mapping.conversation)
+        for column in columns_of(columns, mapping.outcome, mapping.conversation) - {columns.text}
         if column != columns.time or "." not in column  # an object that has the time may hold all else
     )
     read = [list(_message(message, index, mapping, named)) for index, message in enumerate(raw)]
@@ -82,7 +82,7 @@ def _message(raw: Any, index: int, mapping: ChatMapping, named: frozenset[str]) 
         chat["name"] = str(speaker)
         if role == "tool" and columns.speaker not in {"name", columns.role}:
             chat["metadata"] = {"speaker": str(speaker)}
-    thought = next((value for column in (columns.thought, *_THOUGHTS) if column and (value := get(raw, column))), None)
+    thought = next((value for column in (columns.thought, *THOUGHTS) if column and (value := get(raw, column))), None)
     if thought is not None:
         chat |= {"reasoning_content": thought if isinstance(thought, str) else text_of(thought), "reasoning": None}
     calls = list(_calls(raw, mapping))
@@ -94,12 +94,11 @@ def _message(raw: Any, index: int, mapping: ChatMapping, named: frozenset[str]) 
     agent = get(raw, columns.agent) if columns.agent else None
     if agent is not None:  # what a sub-agent is asked, its caller wrote
         chat |= {"agent": str(agent)} | ({"name": MAIN} if role == "user" else {})
-    unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
     asked = get(raw, columns.prompt) if columns.prompt else None
     if asked:
         chat = {"role": "assistant", **chat}
         yield ParsedMessage(raw={"role": "user", "content": asked}, audience=_audience(to), at=read_any_time(at), turn=turn)
-    yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
+    yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=raw, read=named)
     observed = _observed(raw, columns.observation)
     if observed:
         yield ParsedMessage(raw={"role": "tool", "content": observed}, audience=_audience(to), at=read_any_time(at), turn=turn)

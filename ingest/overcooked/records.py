@@ -162,7 +162,7 @@ def read_log(data: bytes) -> LogRecord:
         BadInputError: the bytes are no JSON.
         pydantic.ValidationError: they are no such log.
     """
-    return read_fast(_WHOLE, data) or checked(LogRecord, loads(data))
+    return read_fast(_WHOLE, data) or checked(LogRecord, loads(data, exact=False))
 
 
 def read_step(raw: Any) -> StepRecord:

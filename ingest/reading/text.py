@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -36,16 +37,25 @@ def utf8(data: bytes) -> bytes:
         raise BadInputError(f"the bytes look like {encoding} but do not decode ({error}): write the file again as UTF-8") from error
 
 
-def loads(data: bytes) -> Any:
+def loads(data: bytes, *, exact: bool = True) -> Any:
     """The value that the bytes hold; half surrogate pairs become U+FFFD.
+
+    Args:
+        data: JSON.
+        exact: whole numbers beyond 64 bits as they are, such as ids; else as floats, which no count can be.
 
     Raises:
         BadInputError: they are not JSON or UTF-8, or nested too deeply; the reason names the place.
     """
+    if exact and _LONG_NUMBER.search(data):  # orjson rounds them
+        return _loads_slowly(data)
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         return _loads_slowly(data)
+
+
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{20}")
 
 
 def read_json(text: str) -> Any:

@@ -94,6 +94,91 @@ DIALECTS: dict[str, list[dict[str, Any]]] = {
         },
         ANSWER,
     ],
+    "Gemini": [
+        {"role": "user", "parts": [{"text": "read a.txt"}]},
+        {
+            "role": "model",
+            "parts": [{"text": "need tool", "thought": True}, {"functionCall": {"id": "c1", "name": "read", "args": ARGUMENTS}}],
+        },
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"id": "c1", "name": "read", "response": {"result": "seven lines"}}}],
+        },
+        {"role": "model", "parts": [{"text": "Seven."}]},
+    ],
+    "pydantic-ai": [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "read a.txt"}]},
+        {
+            "kind": "response",
+            "model_name": "m",
+            "parts": [
+                {"part_kind": "thinking", "content": "need tool"},
+                {"part_kind": "tool-call", "tool_name": "read", "args": AS_TEXT, "tool_call_id": "c1"},
+            ],
+        },
+        {
+            "kind": "request",
+            "parts": [{"part_kind": "tool-return", "tool_name": "read", "content": "seven lines", "tool_call_id": "c1"}],
+        },
+        {"kind": "response", "model_name": "m", "parts": [{"part_kind": "text", "content": "Seven."}]},
+    ],
+    "Haystack": [
+        {"role": "user", "content": [{"text": "read a.txt"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoning": {"reasoning_text": "need tool", "extra": {}}},
+                {"tool_call": {"tool_name": "read", "arguments": ARGUMENTS, "id": "c1"}},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {
+                    "tool_call_result": {
+                        "result": "seven lines",
+                        "origin": {"tool_name": "read", "arguments": ARGUMENTS, "id": "c1"},
+                        "error": False,
+                    }
+                }
+            ],
+        },
+        {"role": "assistant", "content": [{"text": "Seven."}]},
+    ],
+    "LlamaIndex": [
+        {"role": "user", "blocks": [{"block_type": "text", "text": "read a.txt"}]},
+        {
+            "role": "assistant",
+            "additional_kwargs": {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "read", "arguments": AS_TEXT}}]},
+            "blocks": [{"block_type": "thinking", "content": "need tool"}],
+        },
+        {"role": "tool", "additional_kwargs": {"tool_call_id": "c1"}, "blocks": [{"block_type": "text", "text": "seven lines"}]},
+        {"role": "assistant", "blocks": [{"block_type": "text", "text": "Seven."}]},
+    ],
+    "Semantic Kernel": [
+        {"role": "user", "items": [{"content_type": "text", "text": "read a.txt"}]},
+        {
+            "role": "assistant",
+            "items": [
+                {"content_type": "reasoning", "text": "need tool"},
+                {"content_type": "function_call", "id": "c1", "name": "read", "arguments": AS_TEXT},
+            ],
+        },
+        {"role": "tool", "items": [{"content_type": "function_result", "id": "c1", "name": "read", "result": "seven lines"}]},
+        {"role": "assistant", "items": [{"content_type": "text", "text": "Seven."}]},
+    ],
+    "MCP": [
+        {"role": "user", "content": {"type": "text", "text": "read a.txt"}},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "need tool"},
+                {"type": "tool_use", "id": "c1", "name": "read", "input": ARGUMENTS},
+            ],
+        },
+        {"role": "user", "content": {"type": "tool_result", "toolUseId": "c1", "content": [{"type": "text", "text": "seven lines"}]}},
+        {"role": "assistant", "content": {"type": "text", "text": "Seven."}},
+    ],
     "OpenAI before tools": [
         ASKED,
         {"role": "assistant", "content": None, "reasoning": "need tool", "function_call": {"name": "read", "arguments": AS_TEXT}},
@@ -107,20 +192,32 @@ def chat(tmp_path: Path, *messages: dict[str, Any], reader: MappedChat | None = 
     return ingested(tmp_path, written(tmp_path / "chat.jsonl", {"messages": messages}), reader=reader)
 
 
+@pytest.fixture(scope="module")
+def every_dialect(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
+    """The conversation, a file in each dialect: a list of messages, one of them alone a line."""
+    folder = tmp_path_factory.mktemp("dialects")
+    for name, messages in DIALECTS.items():
+        written(folder / "logs" / f"{name}.json", messages)
+        written(folder / "logs" / f"{name}.jsonl", *messages)
+    return ingested(folder, folder / "logs")
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_one_conversation_is_the_same_in_every_dialect(dialect: str, tmp_path: Path) -> None:
-    """Result by the tool, whoever carries it; a call alone is an action and no message; nothing is refused."""
-    found = chat(tmp_path, *DIALECTS[dialect])
-    assert found.refused == []
-    assert found.rows("SELECT agent, channel, text FROM utterances ORDER BY turn, seq") == [
-        ("user", "public", "read a.txt"),
-        ("assistant", "private", "need tool"),
-        ("tool", "public", "seven lines"),
-        ("assistant", "public", "Seven."),
-    ]
-    assert found.rows("SELECT agent, verb, arguments ->> 'path' FROM actions") == [("assistant", "read", "a.txt")]
-    accepted = None if dialect == "OpenAI before tools" else True
-    assert found.rows("SELECT accepted FROM actions") == [(accepted,)]
+def test_one_conversation_is_the_same_in_every_dialect(dialect: str, every_dialect: Ingested) -> None:
+    """Result by the tool, whoever carries it; a call alone is an action and no message; nothing is refused, and the receipt is whole."""
+    assert every_dialect.refused == []
+    for ending in ("json", "jsonl"):
+        of_file = f"JOIN episodes USING (episode_id) WHERE file = '{dialect}.{ending}'"
+        assert every_dialect.rows(f"SELECT agent, channel, u.text FROM utterances u {of_file} ORDER BY turn, seq") == [
+            ("user", "public", "read a.txt"),
+            ("assistant", "private", "need tool"),
+            ("tool", "public", "seven lines"),
+            ("assistant", "public", "Seven."),
+        ]
+        accepted = None if dialect == "OpenAI before tools" else True
+        assert every_dialect.rows(f"SELECT agent, verb, arguments ->> 'path', accepted FROM actions {of_file}") == [
+            ("assistant", "read", "a.txt", accepted)
+        ]
 
 
 def test_results_between_other_parts_are_messages_of_the_tool(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_what_would_be_lost_is_listed_and_the_exit_code_is_1(tmp_path: Path) -> 
     rows = [{"role": "a", "utterance": "good day to you", "response": f"and {one} fine days"} for one in (2, 3)]
     printed = CliRunner().invoke(cli, ["ingest", "--guess", str(written(tmp_path / "a.jsonl", *rows))], standalone_mode=False)
     assert printed.return_value == 1
-    assert "# words: 12 of 16 would be stored; not stored: response: and 2 fine days" in printed.stdout
+    assert "# words: 8 of 16 would be stored; not stored: response: and 2 fine days" in printed.stdout
 
 
 def test_a_known_format_needs_no_mapping_and_other_files_have_none(tmp_path: Path) -> None:

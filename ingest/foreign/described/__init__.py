@@ -60,6 +60,8 @@ class Joined(_Part):
     """Key of a document, at any depth, with the path of a child from the folder of the parent."""
     under: str = ""
     """Where the document holds children that have no file of their own."""
+    earlier: str | None = None
+    """Regular expression of the name of a file with earlier lines: the stem of the last file, the number of the part, the ending."""
 
 
 class Description(_Part):
@@ -98,6 +100,9 @@ class Described:
         joined = self._joined
         if joined is None or not path.is_file():
             return ()
+        if joined.earlier is not None:
+            *earlier, last = _parts(path, joined.earlier)
+            return tuple(earlier) if path == last else ()
         if joined.refers is not None:
             return tuple(dict.fromkeys(_referred(path, joined.refers).values()))
         own = _head(path, joined.by)
@@ -115,7 +120,8 @@ class Described:
         path = Path(place.path)
         parent = self._parent(path)
         if parent is not None:
-            return Reading(note=f"of a sub-agent, read with {parent.name}")
+            what = "an earlier part" if self._joined and self._joined.earlier else "of a sub-agent"
+            return Reading(note=f"{what}, read with {parent.name}")
         children = self.companions(path)
         damaged: list[str] = []
         if children and self._joined is not None and self._joined.refers is not None:
@@ -123,6 +129,8 @@ class Described:
             held = {name: read_json(one.read_bytes().decode(errors="replace")) for name, one in referred.items()}
             damaged = [referred[name].name for name, one in held.items() if not isinstance(one, dict)]
             data = _with_documents(data, held, self._joined.under)
+        elif children and self._joined is not None and self._joined.earlier is not None:
+            data = b"\n".join([*(one.read_bytes() for one in children), data])
         elif children:
             own = set(data.split(b"\n"))  # a child may begin with a copy of what its parent wrote
             data = b"\n".join([data, *(line for one in children for line in self._lines_of_child(one, own))])
@@ -154,6 +162,9 @@ class Described:
 
     def _parent(self, path: Path) -> Path | None:
         joined = self._joined
+        if joined is not None and joined.earlier is not None:
+            *_, last = (path, *_parts(path, joined.earlier))
+            return None if last == path else last
         if joined is not None and joined.refers is not None:
             around = {*path.parent.glob("*.json"), *path.parent.parent.glob("*.json")} - {path} if path.is_file() else set()
             known = tuple(sorted((one, one.stat().st_mtime_ns, one.stat().st_size) for one in around if one.is_file()))
@@ -165,6 +176,16 @@ class Described:
         named = [one for folder in near for one in folder.glob(f"*{escape(called_by)}*{path.suffix}")]
         above = [one for folder in path.parents[:-1] for one in (folder / f"{called_by}{path.suffix}", folder.with_suffix(path.suffix))]
         return next((one for one in (*above, *named) if one != path and one.is_file() and _head(one, joined.by) == called_by), None)
+
+
+def _parts(path: Path, name: str) -> tuple[Path, ...]:
+    """The files of the run that a file is of, in order; the last one is that without a number, where it is there."""
+    found = re.fullmatch(name, path.name)
+    stem, ending = (found[1], found[3]) if found else (path.stem, path.suffix)
+    near = {one: re.fullmatch(name, one.name) for one in path.parent.glob(f"{escape(stem)}.*") if one.is_file()}
+    earlier = sorted((int(part[2]), one) for one, part in near.items() if part and (part[1], part[3]) == (stem, ending))
+    whole = path.parent / f"{stem}{ending}"
+    return (*(one for _, one in earlier), *([whole] if whole.is_file() else []))
 
 
 def _head(path: Path, key: str) -> str | None:
