@@ -416,7 +416,12 @@ class Bench:
         counts = Counter((status, (why or "")[:60]) for status, why, _, _ in calls)
         by_status = ", ".join(f"{count} {status} ({why})" for (status, why), count in counts.most_common())
         tokens, seconds = (sum(call[place] or 0 for call in calls) / len(calls) for place in (2, 3))
-        yield f"{family}: texts", f"{len(calls)} of {texts} asked: {by_status}; {tokens:.0f} tokens and {seconds:.0f} s of a call a text"
+        [(done,)] = self._rows(
+            "SELECT count(DISTINCT (episode_id, turn, seq)) FROM claims INNER JOIN episodes USING (episode_id) "
+            f"WHERE reader NOT IN ('rules', 'planted') AND benchmark = '{family}'",
+            store,
+        )
+        yield f"{family}: texts", f"{done} of {texts} read; {len(calls)} calls: {by_status}; {tokens:.0f} tokens and {seconds:.0f} s a call"
         yield f"{family}: claims whose words are not in the text", self._uncertain(store, family)
         claims: dict[str, set[tuple[Any, ...]]] = {"rules": set(), "model": set()}
         for reader, *place, kind, claim in self._rows(

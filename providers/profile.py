@@ -10,19 +10,18 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from providers.provider import Mode, ModelSettings, address_of, is_at_own_server, is_own, key_of
-from schemas.common.errors import UsageError
-
-if TYPE_CHECKING:
-    import httpx
+from providers.faults import Fault
+from providers.provider import Mode, ModelSettings, address_of, is_at_own_server, key_of
+from schemas.common.errors import CotraceError, UsageError
 
 RESERVE: Final = 256
 """Tokens of the context that are left to the server's own frame around messages and schema."""
@@ -187,20 +186,35 @@ def stated(settings: ModelSettings) -> Profile:
     Raises:
         UsageError: the model's name or address is none, or its key is missing.
     """
-    import httpx
+    from providers.asker import run_to_end
+
+    return run_to_end(_stated(settings))
+
+
+async def _stated(settings: ModelSettings) -> Profile:
+    from providers.wire import WRONG_ADDRESS, http_client
 
     base = (address_of(settings) or "").rstrip("/")
     root, headers = base.removesuffix("/v1"), {"Authorization": f"Bearer {key_of(settings)}"}
-    with httpx.Client(timeout=_ANSWERS_WITHIN_S, headers=headers, trust_env=not is_own(base)) as client:
-        models = _objects(_got(client, f"{base}/models").get("data"))
-        found = _llama_cpp(client, root) or _vllm(models, settings.model_name) or _ollama(client, root, settings.model_name)
+    async with http_client(nullcontext, _ANSWERS_WITHIN_S, _MOST_BYTES) as client:
+
+        async def got(url: str) -> Mapping[str, Any]:
+            """The JSON object at an address, or an array under the name `list`; empty if there is none."""
+            try:
+                content = (await client.get(url, headers=headers)).json()
+            except (Fault, CotraceError, WRONG_ADDRESS, ValueError):
+                return {}
+            return {"list": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
+
+        models = _objects((await got(f"{base}/models")).get("data"))
+        found = _llama_cpp(await got(f"{root}/props"), await got(f"{root}/slots")) or _vllm(models, settings.model_name)
+        found = found or _ollama((await got(f"{root}/api/ps")).get("models"), settings.model_name)
     names = [str(model.get("id")) for model in models if model.get("id")]
     return Profile(model=settings.model, base_url=base, models=names, **found)
 
 
-def _llama_cpp(client: httpx.Client, root: str) -> dict[str, Any]:
-    props, slots = _got(client, f"{root}/props"), _objects(_got(client, f"{root}/slots").get("list"))
-    generation = props.get("default_generation_settings")
+def _llama_cpp(props: Mapping[str, Any], listed: Mapping[str, Any]) -> dict[str, Any]:
+    generation, slots = props.get("default_generation_settings"), _objects(listed.get("list"))
     of_call = generation if isinstance(generation, dict) else slots[0] if slots else {}
     if "n_ctx" not in of_call:
         return {}
@@ -213,31 +227,12 @@ def _vllm(models: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
     return {"server": str(mine.get("owned_by") or "vLLM"), "context": context} if context else {}
 
 
-def _ollama(client: httpx.Client, root: str, name: str) -> dict[str, Any]:
+def _ollama(listed: object, name: str) -> dict[str, Any]:
     """What is loaded now has the length that it was loaded with; otherwise the model's own is an upper bound, which is no fact."""
-    listed = _got(client, f"{root}/api/ps").get("models")
     for model in _objects(listed):
         if name in (model.get("name"), model.get("model"), str(model.get("name")).removesuffix(":latest")):
             return {"server": "Ollama", "context": _count(model.get("context_length"))}
     return {"server": "Ollama"} if isinstance(listed, list) else {}
-
-
-def _got(client: httpx.Client, url: str) -> Mapping[str, Any]:
-    """The JSON object at an address, or an array under the name `list`; empty if there is none."""
-    import httpx
-    import orjson
-
-    try:
-        with client.stream("GET", url) as response:
-            body = b""
-            for chunk in response.iter_bytes():
-                body += chunk
-                if len(body) > _MOST_BYTES:
-                    return {}
-        content = orjson.loads(body) if response.is_success else {}
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        return {}
-    return {"list": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
 
 
 def _objects(listed: object) -> list[Mapping[str, Any]]:

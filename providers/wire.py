@@ -40,6 +40,10 @@ _CALLS_A_NODE: Final = 1_000
 _OF_THE_CONNECTION: Final = frozenset({"host", "accept-encoding", "connection", "content-length", "transfer-encoding"})
 
 
+WRONG_ADDRESS: Final = httpx.InvalidURL
+"""What the client raises for an address that is none."""
+
+
 class Response(NamedTuple):
     """What came back, unpacked and without the secrets in use."""
 

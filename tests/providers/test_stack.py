@@ -18,8 +18,8 @@ from tests.servers.stub_server import stub_server
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PRODUCT: Final = ("cotrace", "dashboards", "analytics", "judges", "ingest", "games", "providers", "schemas")
-OWN_HTTP: Final = {"providers/wire.py", "providers/profile.py"}
-"""The transport of all clients, and what servers state of themselves."""
+OWN_HTTP: Final = {"providers/wire.py"}
+"""The transport of all clients."""
 HTTP: Final = frozenset({"aiohttp", "http.client", "httpx", "requests", "urllib.request", "urllib3"})
 PROTOCOL: Final = re.compile(r"chat/completions|v1/messages|:generateContent|/converse\b|choices\[0\]")
 BATCH_LINE: Final = "/v1/chat/completions"
