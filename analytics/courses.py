@@ -249,6 +249,8 @@ FAILURES: Final = ("refused", "not_followed")
 """Steps that went wrong, of those of the view `compared_turns`."""
 PROGRESS: Final = "progress rises"
 """A next step that is not a step: whether the next turn's progress is above this turn's."""
+LATE: Final = "last third"
+"""In the place of a step before: the turns of the last third of their game, of which `next` is the step itself."""
 _ANY: Final = "any"
 _TRANSITIONS_FEWEST: Final = 10
 _ENOUGH: Final = 50
@@ -267,7 +269,8 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     its own games would give if their turns came in any other order. After a turn each other turn of its game is then as likely to be next,
     so the expected share of `next` is (turns of the game with it, this one left out) / (turns of the game, this one left out), on average
     over the turns with the step. This is exact for games of any length, where a comparison inside games is biased (Nickell 1981,
-    Econometrica 49). A level that rises or falls during a game counts as dependence.
+    Econometrica 49). A level that rises or falls during a game counts as dependence; rows after `last third` show it: how often turns of
+    the last third of a game have the step, against all turns of the same games. So late turns are not those of other games than early ones.
 
     Columns: `report_columns.csv`.
 
@@ -298,10 +301,11 @@ def _pairs(store: Store) -> pl.DataFrame:
     """Of each game its turns, counted by step, next step (null where none is known), and whether progress rose in either."""
     return query(
         store,
-        "SELECT benchmark, condition, team_name, hash(episode_id) AS game, after, rose, next, rises, n FROM ("
+        "SELECT benchmark, condition, team_name, hash(episode_id) AS game, after, rose, next, rises, late, n FROM ("
         "SELECT episode_id, step AS after, gain > 1e-9 AS rose, CASE WHEN adjacent THEN next END AS next, "
-        "CASE WHEN adjacent THEN next_gain > 1e-9 END AS rises, count(*) AS n FROM ("
-        "SELECT *, lead(step) OVER game AS next, lead(gain) OVER game AS next_gain, lead(turn) OVER game = turn + 1 AS adjacent "
+        "CASE WHEN adjacent THEN next_gain > 1e-9 END AS rises, 3 * place > 2 * turns AS late, count(*) AS n FROM ("
+        "SELECT *, row_number() OVER game AS place, count(*) OVER (PARTITION BY episode_id) AS turns, "
+        "lead(step) OVER game AS next, lead(gain) OVER game AS next_gain, lead(turn) OVER game = turn + 1 AS adjacent "
         "FROM (SELECT episode_id, turn, step, gain FROM compared_steps) WINDOW game AS (PARTITION BY episode_id ORDER BY turn)"
         ") GROUP BY ALL) INNER JOIN compared_games USING (episode_id) "
         "QUALIFY count(next) OVER (PARTITION BY episode_id) > 0 ORDER BY benchmark, team_name, condition",
@@ -315,7 +319,10 @@ def _of_team(pairs: pl.DataFrame) -> Iterator[_Row]:
     measured, rose = pairs["rose"].is_not_null().to_numpy(), pairs["rose"].fill_null(value=False).to_numpy()
     has_next, next_measured = pairs["next"].is_not_null().to_numpy(), pairs["rises"].is_not_null().to_numpy()
     rises = pairs["rises"].fill_null(value=False).to_numpy()
-    every = np.ones(len(n), dtype=bool)
+    every, late = np.ones(len(n), dtype=bool), pairs["late"].to_numpy()
+    for step in steps:
+        yield from _row(LATE, step, games, n, Turns(late, is_step[step], is_step[step], every))
+    yield from _row(LATE, PROGRESS, games, n, Turns(late & measured, rose, rose, measured))
     for after in steps:
         for step in steps:
             follows = (pairs["next"] == step).fill_null(value=False).to_numpy()
@@ -395,6 +402,9 @@ def _transitions_advice(row: _Row, tests: int) -> str:
     found = wording.share(row["share"]) + ("" if row["low"] is None else f" {wording.share_interval(row['low'], row['high'])}")
     after, then = (_WORDS.get(row[key], {}).get(key) or wording.in_words(row[key]) for key in ("after", "next"))
     about = f"{row['team']}: after {after} {then} in {found} of {row['turns']} turns"
+    if row["after"] == LATE:
+        step = _WORDS.get(row["next"], {}).get("after") or wording.in_words(row["next"])
+        about = f"{row['team']}: in the last third of a game {found} of {row['turns']} turns are {step}"
     if row["p_holm"] is None:
         return f"{about}; too few turns or games that differ to compare with another order of the turns"
     about += f", in {wording.share(row['share_expected'])} if the turns of each game came in any order"

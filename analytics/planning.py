@@ -106,6 +106,12 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
     Raises:
         UsageError: the store has no such metric, or the difference is not above 0.
     """
+    rows = _of_teams(store, metric, benchmark, difference)
+    return framed("power", rows if benchmark is not None else [*rows, *labels_rows(store, metric)])
+
+
+def _of_teams(store: Store, metric: str, benchmark: str | None, difference: float | None) -> list[_Row]:
+    """Rows of `power` about differences of teams."""
     if difference is not None and difference <= 0:
         raise UsageError(f"--difference {difference:g}: give a number above 0, in units of {metric}")
     games = game_values(store, metric)
@@ -119,9 +125,7 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
             rows += [
                 {"benchmark": name, "game": game, "metric": metric} | _planned(spread, step, wanted) for step in steps for wanted in _POWERS
             ]
-    if benchmark is None:
-        rows += labels_rows(store, metric)
-    return framed("power", rows)
+    return rows
 
 
 def power_curves(store: Store, *, metric: str = "score", benchmark: str | None = None, difference: float | None = None) -> pl.DataFrame:
@@ -133,7 +137,7 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
         UsageError: the store has no such metric, or the difference is not above 0.
     """
     planned = (
-        power(store, metric=metric, benchmark=benchmark, difference=difference)
+        framed("power", _of_teams(store, metric, benchmark, difference))
         .filter(pl.col("design").is_in(("paired", "unpaired")))
         .unique(["benchmark", "game", "design", "difference"], maintain_order=True)
     )

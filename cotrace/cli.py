@@ -96,6 +96,7 @@ _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # fits are small: threads only wait for each other, on a busy machine for seconds
     ending.listen()
     others = threading.enumerate()
     _prepare_streams()

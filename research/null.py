@@ -6,7 +6,8 @@ world, and prints the tables of that file; each part is appended when it is done
 a file that is read at once: reports, corrections of p and headlines are by benchmark.
 
 Teams are equal on each task; tasks differ in score, and apart from that in how often an action is refused; messages, progress and actions
-are drawn independently. A statement is false if its corrected p is below .05. `a report`: share of the stores in which at least one
+are drawn independently, but in one world a refusal follows a refusal: there transitions count by their rows of late turns. A statement is
+false if its corrected p is below .05. `a report`: share of the stores in which at least one
 sentence of that report is false, by the p-value that it prints, corrected for the report's own rows. `ledger`: the same of all statements
 together, by `p_all`. An interval covers if it holds the true value. In `PLANTED` worlds something differs: the share of the stores in which
 the report shows anything is its power.
@@ -31,6 +32,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.comparison.compare import behind
+from analytics.courses import LATE
 from analytics.installation import ensure_installed
 from analytics.ledger import statements
 from analytics.reports import report
@@ -94,6 +96,7 @@ WORLDS: Final[dict[str, World]] = {
     "crashes": World(crashes=0.1),
     "heavy tails": World(heavy=True),
     "refusals by task level": World(refused=(0.4, 0.6), turns=12),
+    "refused again, +.3": World(again=0.3),
 }
 PLANTED: Final[dict[str, tuple[str, World]]] = {
     "one of 6 teams worse by .1": ("compare", World(deficit=0.1)),
@@ -295,6 +298,8 @@ def part(name: str, number: int, store: Store, only: str | None = None) -> Itera
     world = WORLDS[name] if name in WORLDS else PLANTED[name][1]
     fill(store, world, np.random.default_rng([2026, zlib.crc32(name.encode()), number]), AT_ONCE)
     tables = asked(store, [only]) if only else asked(store)
+    if world.again and name in WORLDS and "transitions" in tables:  # what follows what is true there
+        tables["transitions"] = tables["transitions"].filter(after=LATE)
     boards = [
         false_in({key: rows.filter(pl.col("benchmark") == f"board{board}") for key, rows in tables.items()}) for board in range(AT_ONCE)
     ]
@@ -303,6 +308,8 @@ def part(name: str, number: int, store: Store, only: str | None = None) -> Itera
         yield name, number, counted, AT_ONCE, sum(board[counted] for board in boards), None
     true = truths(world) if name in WORLDS else {}
     kinds = {counted: kind for counted, kind in INTERVALS.items() if kind.report in tables and name in WORLDS}
+    if world.again:
+        kinds = {counted: kind for counted, kind in kinds.items() if kind.truth not in ("refused again", "free")}
     for counted, kind in kinds.items():
         held, n, reported = held_by(kind, tables[kind.report], true)
         yield name, number, f"interval: {counted}", n, held, reported

@@ -13,7 +13,7 @@ from scipy import stats
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from analytics.courses import PROGRESS, Times, Turns, against_any_order, hazard_ratio, survival, survival_curves, transitions
+from analytics.courses import LATE, PROGRESS, Times, Turns, against_any_order, hazard_ratio, survival, survival_curves, transitions
 from analytics.statistics.shifts import share_difference
 from tests.analytics.little_games import Game, Move, Step, store_with
 
@@ -52,6 +52,23 @@ def test_failures_that_come_in_rows_are_found_and_others_are_not(tmp_path: Path)
             assert (row["turns"], row["games"], row["n"]) == (len(came), sum(map(bool, places)), came.count(following == "refused"))
     assert rows["c", "refused", "refused"]["p_holm"] > 0.05
     assert "no difference shown" in rows["c", "refused", "refused"]["advice"]
+
+
+@pytest.mark.parametrize(("worse", "is_shown"), [(0.0, False), (0.5, True)])
+def test_late_turns_are_compared_with_the_turns_of_the_same_games(tmp_path: Path, worse: float, is_shown: bool) -> None:  # noqa: FBT001
+    """Bad games go on to the limit, so late turns are refused more often; that is no change inside games."""
+    random = rng.Random(5)
+    games = []
+    for task in range(40):
+        turns, level = (12, 0.6) if task % 2 else (4, 0.1)
+        moves = [Move("place", accepted=random.random() > min(level + worse * (3 * turn > 2 * turns), 0.9)) for turn in range(1, turns + 1)]
+        games.append(Game([Step("{}", (move,), progress=0.0) for move in moves], name=f"g{task}", task=f"t{task}", score=0.0))
+    rows = {(row["after"], row["next"]): row for row in transitions(store_with(tmp_path, games)).to_dicts() if row["team"] == "any"}
+    row = rows[LATE, "refused"]
+    assert row["games"] == 40
+    assert (row["p_holm"] < 0.05) == is_shown
+    assert "in the last third of a game" in row["advice"]
+    assert ("no difference shown" not in row["advice"]) == is_shown
 
 
 def test_games_of_unlike_quality_are_no_serial_dependence(tmp_path: Path) -> None:
