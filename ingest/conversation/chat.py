@@ -105,7 +105,7 @@ def _call_of(usage: Usage, at: datetime | None) -> ModelCall:
 
 def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[LoggedMessage]:
     """Where nothing was read of a message, the keys that hold something; many tools return nothing."""
-    if any(one.text or one.thought or one.tools for one in logged) or logged[0].role == "tool":
+    if not logged or any(one.text or one.thought or one.tools for one in logged) or logged[0].role == "tool":
         return logged
     keys = keys_with_content(message.raw if message.source is None else message.source)
     return [replace(logged[0], unread=[key for key in keys if key not in message.read])]

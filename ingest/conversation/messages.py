@@ -540,7 +540,8 @@ def _content(message: Raw) -> dict[str, Any]:
 
 
 def _event(raw: Raw) -> list[dict[str, Any]] | None:
-    return _of_openhands(raw) or _of_protocol(raw) or _of_ag2(raw) or _of_pydantic_ai(raw)
+    readers = (_of_openhands, _of_openhands_sdk, _of_protocol, _of_ag2, _of_pydantic_ai)
+    return next((found for read in readers if (found := read(raw)) is not None), None)
 
 
 def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
@@ -557,6 +558,32 @@ def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
         failed = raw["observation"] == "error" or raw.get("success") is False
         return [{"role": "tool", "tool_call_id": str(raw.get("cause")), "content": raw.get("content"), "error": failed or None}]
     return None
+
+
+_SDK_EVENTS: Final = frozenset({
+    "MessageEvent", "ActionEvent", "ObservationEvent", "UserRejectObservation", "AgentErrorEvent", "SystemPromptEvent",
+    "CondensationSummaryEvent", "ConversationStateUpdateEvent", "Condensation", "CondensationRequest", "PauseEvent", "TokenEvent",
+})  # fmt: skip
+
+
+def _of_openhands_sdk(raw: Raw) -> list[dict[str, Any]] | None:
+    """Events of OpenHands from 1.0 on, known by their kind; nothing of what only its state is, None of other messages."""
+    kind, said, seen = raw.get("kind"), raw.get("llm_message"), raw.get("observation")
+    if kind not in _SDK_EVENTS or "role" in raw:
+        return None
+    role = {"agent": "assistant", "environment": "tool"}.get(str(raw.get("source")), str(raw.get("source") or "user"))
+    if kind == "MessageEvent":
+        return [{"role": role, **(said if isinstance(said, Mapping) else {})}]
+    if kind == "ActionEvent":
+        call = raw.get("tool_call") or {"name": raw.get("tool_name"), "arguments": raw.get("action")}
+        thoughts = {key: raw.get(key) for key in ("reasoning_content", "thinking_blocks")}
+        return [{"role": role, "content": raw.get("thought"), **thoughts, "tool_calls": [{**call, "id": raw.get("tool_call_id")}]}]
+    if "tool_call_id" in raw:
+        content = seen.get("content", dumps(seen)) if isinstance(seen, Mapping) else raw.get("error") or raw.get("rejection_reason")
+        failed = kind != "ObservationEvent" or (isinstance(seen, Mapping) and seen.get("is_error")) or None
+        return [{"role": "tool", "tool_call_id": raw["tool_call_id"], "content": content, "error": failed}]
+    words = [part for key in ("system_prompt", "dynamic_context", "summary") if (part := raw.get(key))]
+    return [{"role": "system", "content": words}] if words else []
 
 
 def _of_protocol(raw: Raw) -> list[dict[str, Any]] | None:

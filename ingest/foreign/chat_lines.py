@@ -188,7 +188,7 @@ def read(data: bytes, place: Place) -> Reading:
     has_column = any(isinstance(row.values, Mapping) and _is_list_of_messages(row.values.get("messages")) for row in first)
     if has_column and not _are_messages([row.values for row in first]):
         return _read_rows(_objects(chain(first, read), rejects), rejects, place, DEFAULT, "mapping")
-    rows = [*first, *read]
+    rows = _of_updates([*first, *read])
     if _are_messages([row.values for row in rows]):
         is_dialect = any(needed <= top_keys(data) for needed in KEYS)
         return _read_rows(_without_repeats(rows), rejects, place, MESSAGES, "mapping" if is_dialect else "search")
@@ -198,6 +198,18 @@ def read(data: bytes, place: Place) -> Reading:
 
 _LOOKED_AT: Final = 50
 """So many rows tell whether a file has the column `messages`; then it is read row by row."""
+
+
+def _of_updates(rows: list[Row]) -> list[Row]:
+    """The messages of a graph's updates (LangGraph), by the node that wrote them; other rows as they are."""
+    held = [next(iter(row.values.items())) for row in rows if isinstance(row.values, Mapping) and len(row.values) == 1]
+    if (
+        len(held) < len(rows)
+        or len(rows) == 1
+        or not all(isinstance(one, Mapping) and _are_messages(one.get("messages")) for _, one in held)
+    ):
+        return rows
+    return [Row(row.locator, {"agent": node, **said}) for row, (node, one) in zip(rows, held, strict=True) for said in one["messages"]]
 
 
 def _without_repeats(rows: list[Row]) -> list[Row]:

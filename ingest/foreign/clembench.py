@@ -20,6 +20,9 @@ PATH_PARTS: Final = 0
 BENCHMARK: Final = "clembench"
 KINDS: Final = (
     FileKind("requests to models next to a clembench log", (rb'"manipulated_prompt_obj"',)),
+    FileKind("how a run of clembench went", (rb'\A\s*\{\s*"(?:clem_version|timestamp)"\s*:', rb'"(?:benchmark_start|player_models)"')),
+    FileKind("mark of a clembench game that ended", (rb'\A\s*\{\s*"timestamp"\s*:\s*"[^"]+"\s*(?:,\s*"error"\s*:\s*"[^}]*)?\}\s*\Z',)),
+    FileKind("experiment of a clembench game", (b'"game_name"', b'"player_models"', rb'\A(?!(?s:.*)"(?:players|turns)"\s*:)')),
     FileKind("scores next to a clembench log", (rb'"(?:turn|round) scores"', rb'"episode scores"')),
     FileKind(
         "instance of a clembench game", (rb'\A\s*\{\s*"game_id"\s*:\s*\d+\s*[,}]', rb'\A(?!(?s:.*)"(?:players|rounds|turns|messages)"\s*:)')
@@ -34,6 +37,8 @@ MARKS: Final = (
 )
 """Players by name, rounds that are lists of events, and a game master: other games have players and rounds too."""
 _SPOKEN: Final = frozenset({"send message", "get message"})
+_REPEAT: Final = re.compile(r"/(?:epoch|episode)_(\d{5})/")
+"""Folder of a repetition, from clembench 3 on; earlier ones number the instances."""
 _PARTS_OF_PATH: Final = 4
 """game / experiment / episode / interactions.json."""
 
@@ -72,6 +77,7 @@ def read(data: bytes, place: Place) -> Reading:
     found = {name: number(value) for name, value in scores.items()}
     ended = [name for name in ("Success", "Lose", "Aborted") if found.get(name) == 1]
     folders = Path(place.path).parts[-_PARTS_OF_PATH:-1]
+    repeat = _REPEAT.search(place.path) if meta.get("game_id") is not None else None
     players = _as_they_speak(players, messages)
     return reading_of(
         Conversation(
@@ -82,6 +88,7 @@ def read(data: bytes, place: Place) -> Reading:
             messages=messages,
             roles={name: role for name, player in players.items() if (role := _role(player)) is not None},
             models={name: model for name, player in players.items() if (model := _model(name, player)) is not None},
+            attempt=None if repeat is None else int(repeat[1]),
             success=ended == ["Success"] if ended else None,
             score=found.get("Main Score"),
             metrics=numbers(scores),

@@ -37,7 +37,7 @@ def mapped_messages(raw: list[Any], mapping: ChatMapping) -> tuple[list[LoggedMe
         for column in columns_of(columns, mapping.outcome, mapping.conversation) - {columns.text}
         if column != columns.time or "." not in column  # an object that has the time may hold all else
     )
-    read = [list(_message(message, index, mapping, named)) for index, message in enumerate(raw)]
+    read = [list(_message(message, index, mapping, named)) for index, message in enumerate(_with_returns(raw, columns))]
     logged = logged_messages([one for found in read for one in found])
     if not columns.scores:
         return logged, {}
@@ -60,6 +60,16 @@ def _flat(raw: list[Any]) -> Iterator[Any]:
             yield from ({**_as_object(one), "turn": index} for one in entry)
         else:
             yield entry
+
+
+def _with_returns(raw: list[Any], columns: MessageColumns) -> Iterator[Any]:
+    """The messages, with the role `tool` for what came of calls, but for what a person says in between (mini-swe-agent)."""
+    speaks = False
+    for one in raw:
+        role = get(one, columns.role) if columns.returns and isinstance(one, Mapping) else None
+        is_return = speaks and role == columns.returns and not str(get(one, "extra.interrupt_type")).startswith("User")
+        yield {**one, columns.role: "tool"} if role and is_return else one
+        speaks = speaks or role in {"assistant", "ai"}
 
 
 def _as_object(entry: Any) -> Any:
@@ -99,7 +109,7 @@ def _message(raw: Any, index: int, mapping: ChatMapping, named: frozenset[str]) 
         chat = {"role": "assistant", **chat}
         yield ParsedMessage(raw={"role": "user", "content": asked}, audience=_audience(to), at=read_any_time(at), turn=turn)
     yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=raw, read=named)
-    observed = _observed(raw, columns.observation)
+    observed = [] if is_item(raw) else _observed(raw, columns.observation)
     if observed:
         yield ParsedMessage(raw={"role": "tool", "content": observed}, audience=_audience(to), at=read_any_time(at), turn=turn)
 

@@ -61,6 +61,8 @@ class MessageColumns(_Part):
     """What came of the calls."""
     prompt: str | None = None
     """What its author was asked by a user, in the same row."""
+    returns: str | None = None
+    """Not a column: the role whose messages, behind the first of a model, are what came of its calls."""
     within: str | None = None
     """The object in the message that holds it."""
     where: dict[str, list[str]] = Field(default_factory=dict)
@@ -150,7 +152,8 @@ def _problem(error: ValidationError) -> str:
 
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
 """Entries without which not even one conversation can be read as it was meant."""
-_REPORTED_ELSEWHERE: Final = frozenset({"conversation.messages", "conversation.rows"})
+_REPORTED_ELSEWHERE: Final = frozenset({"conversation.messages", "conversation.rows", "message.returns"})
+"""Entries that name no column of a row."""
 OUTER: Final = "file."
 """What a column begins with that is in the document around the rows."""
 _WHOLE_FILE: Final = ("conversation.id", FILE)

@@ -158,11 +158,11 @@ _SOTOPIA = {
 
 FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, float | None, bool | None, int | None]]]] = {
     "codex": ("r.jsonl", _CODEX, {"user", "assistant", "tool"}, ["shell", "apply_patch"], [("r", None, None, None)]),
-    "swe_agent": ("a.traj", [_SWE], {"system", "user", "main"}, ["action"], [("a", None, None, None)]),
+    "swe_agent": ("a.traj", [_SWE], {"system", "user", "main", "tool"}, ["action"], [("a", None, None, None)]),
     "tau2": ("t.json", [_TAU2], {"user", "assistant", "tool"}, ["cancel", "cancel"], [("d/t0", 1.0, True, 1), ("d/t0", 0.0, False, 2)]),
     "tau_bench": ("t.json", [_TAU], {"user"}, [], [("3", 1.0, True, 1), ("3", 1.0, True, 2)]),
     "atif": ("a.json", [_ATIF], {"user", "agent", "tool"}, ["edit"], [("S1", None, None, None)]),
-    "mini_swe_agent": ("m.traj.json", [_MINI], {"user", "assistant"}, ["command"], [("i1", None, None, None)]),
+    "mini_swe_agent": ("m.traj.json", [_MINI], {"user", "assistant", "tool"}, ["command"], [("i1", None, None, None)]),
     "openhands": ("output.jsonl", [_HANDS], {"user", "assistant", "tool"}, ["run", "finish"], [("i2", 1.0, True, None)]),
     "sotopia": ("s.json", [_SOTOPIA], {"Environment", "Ada", "Bo"}, [], [("E1", 3.5, None, None)]),
 }

@@ -42,6 +42,28 @@ _EXTRA = {"actions": [{"command": "ls"}], "response": {"usage": {"prompt_tokens"
 _MINI = {"role": "assistant", "content": "I list them.", "extra": _EXTRA}
 _AS_TEXT = json.dumps([_user("hello there")])
 _SLACK = {"type": "message", "ts": "1767607200.0001"}
+_ACTION = {"id": "t1", "name": "run", "arguments": json.dumps({"command": "ls"}), "origin": "completion"}
+_EVENTS = [
+    {"kind": "SystemPromptEvent", "source": "agent", "system_prompt": {"type": "text", "text": "You fix code."}},
+    {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"type": "text", "text": "Fix it."}]}},
+    {"kind": "ConversationStateUpdateEvent", "source": "environment", "key": "full_state", "value": {"agent_status": "idle"}},
+    {
+        "kind": "ActionEvent", "source": "agent", "thought": [{"type": "text", "text": "I look."}], "reasoning_content": "first a list",
+        "tool_name": "run", "tool_call_id": "t1", "tool_call": _ACTION, "action": {"command": "ls", "kind": "RunAction"},
+    },
+    {
+        "kind": "ObservationEvent", "source": "environment", "tool_name": "run", "tool_call_id": "t1",
+        "observation": {"content": [{"type": "text", "text": "a file"}], "is_error": False},
+    },
+    {"kind": "AgentErrorEvent", "source": "agent", "tool_name": "run", "tool_call_id": "t2", "error": "no such tool"},
+]  # fmt: skip
+
+
+def _simulation(name: str, trial: int, reward: float) -> dict[str, Any]:
+    ended = {"termination_reason": "user_stop", "reward_info": {"reward": reward, "reward_breakdown": {"DB": reward}}}
+    return {"id": name, "task_id": "t0", "trial": trial, **ended, "messages": [_user("hello there")]}
+
+
 _FILES: dict[str, list[Any]] = {
     "long.json": [[_user("find it for me"), _called({"ticket": _LONG})]],
     "nameless.json": [[_user("find it for me"), _called({"ticket": 4}, "")]],
@@ -58,6 +80,16 @@ _FILES: dict[str, list[Any]] = {
     "general/2026-01-05.json": [
         [{**_SLACK, "user_profile": {"real_name": "Ann Lee"}, "text": "shall we go now?"}, {**_SLACK, "user": "U2", "text": "yes"}]
     ],
+    "graph.jsonl": [
+        {"planner": {"messages": [{"type": "ai", "content": "Let us look."}]}},
+        {"looker": {"messages": [{"type": "ai", "content": "It is here."}]}},
+    ],
+    "events/output.jsonl": [{"instance_id": "i1", "instruction": "fix it", "history": _EVENTS}],
+    "tau/results.json": [{"info": {"agent_info": {"llm": "m-4"}}, "tasks": [], "simulation_index": []}],
+    "tau/simulations/a.json": [json.dumps(_simulation("a", 0, 1.0), indent=1)],
+    "tau/simulations/b.json": [json.dumps(_simulation("b", 1, 0.0), indent=1)],
+    "clem/completed.json": [{"timestamp": "2026-01-05T10:00:00"}],
+    "clem/run.json": [{"clem_version": "3", "player_models": [], "games": {}}],
     "chat.txt": ["[12/01/24, 10:15:32] Ann: shall we go?", "[12/01/24, 10:16:00] Bo: yes"],
     "readings.jsonl": [{"user": "Write down the claims.", "reading": {"claims": []}}],
     "settings.toml": ["[tool]\nname = 1"],
@@ -122,6 +154,31 @@ def test_parts_of_a_log_that_were_cut_off_come_before_it(found: Ingested) -> Non
     ]
 
 
+def test_messages_of_a_graph_are_by_its_nodes(found: Ingested) -> None:
+    """All updates of a stream are one conversation."""
+    assert _of(found, "graph.jsonl", "turn, agent, t.text", "utterances") == [(1, "planner", "Let us look."), (2, "looker", "It is here.")]
+
+
+def test_events_of_openhands_are_messages_calls_and_results(found: Ingested) -> None:
+    """Those of its own state are nothing that was said, and no loss."""
+    assert _of(found, "events/output.jsonl", "turn, seq, agent, channel, t.text", "utterances") == [
+        (1, 1, "system", "public", "You fix code."),
+        (2, 1, "user", "public", "Fix it."),
+        (3, 1, "assistant", "private", "first a list"),
+        (3, 2, "assistant", "public", "I look."),
+        (4, 1, "tool", "public", "a file"),
+        (5, 1, "tool", "public", "no such tool"),
+    ]
+    assert _of(found, "events/output.jsonl", "verb, arguments ->> 'command', accepted", "actions") == [("run", "ls", True)]
+    assert [part.reason for part in found.report.rejected if "events" in part.path] == []
+
+
+def test_simulations_in_files_of_their_own_are_read_with_their_results(found: Ingested) -> None:
+    """With the model that only the results name, and the parts of the reward."""
+    rows = _of(found, "tau/results.json", "attempt, score, model, value", "(SELECT * FROM episode_metrics WHERE metric = 'tau2.reward.DB')")
+    assert rows == [(1, 1.0, "m-4", 1.0), (2, 0.0, "m-4", 0.0)]
+
+
 def test_chats_of_people_have_their_names(found: Ingested) -> None:
     """Slack's export is read; a text is left alone, and the line says how it can be read."""
     assert _of(found, "general/2026-01-05.json", "agent, t.text", "utterances") == [("Ann Lee", "shall we go now?"), ("U2", "yes")]
@@ -133,6 +190,8 @@ def test_what_is_no_log_is_named(found: Ingested) -> None:
     assert "columns time, name and content" in notes["chat.txt"]
     assert "readings of messages" in notes["readings.jsonl"]
     assert notes["settings.toml"] == "not a game log"
+    assert notes["completed.json"].endswith("mark of a clembench game that ended")
+    assert notes["run.json"].endswith("how a run of clembench went")
     assert [part.reason.partition(":")[0] for part in found.report.rejected if part.path.endswith("cut.json")] == [
         "no JSON (Expecting ',' delimiter at column 65535)"
     ]

@@ -60,6 +60,8 @@ class Joined(_Part):
     """Key of a document, at any depth, with the path of a child from the folder of the parent."""
     under: str = ""
     """Where the document holds children that have no file of their own."""
+    host: str | None = None
+    """Name of the document in whose folder the children are, and with which they are read."""
     earlier: str | None = None
     """Regular expression of the name of a file with earlier lines: the stem of the last file, the number of the part, the ending."""
 
@@ -103,6 +105,8 @@ class Described:
         if joined.earlier is not None:
             *earlier, last = _parts(path, joined.earlier)
             return tuple(earlier) if path == last else ()
+        if joined.host is not None:
+            return tuple(sorted(path.parent.glob(joined.children[0]))) if path.name == joined.host else ()
         if joined.refers is not None:
             return tuple(dict.fromkeys(_referred(path, joined.refers).values()))
         own = _head(path, joined.by)
@@ -120,12 +124,12 @@ class Described:
         path = Path(place.path)
         parent = self._parent(path)
         if parent is not None:
-            what = "an earlier part" if self._joined and self._joined.earlier else "of a sub-agent"
+            what = "a part" if self._joined and (self._joined.earlier or self._joined.host) else "of a sub-agent"
             return Reading(note=f"{what}, read with {parent.name}")
         children = self.companions(path)
         damaged: list[str] = []
-        if children and self._joined is not None and self._joined.refers is not None:
-            referred = _referred(path, self._joined.refers)
+        if children and self._joined is not None and (self._joined.refers or self._joined.host):
+            referred = _referred(path, self._joined.refers) if self._joined.refers else {one.stem: one for one in children}
             held = {name: read_json(one.read_bytes().decode(errors="replace")) for name, one in referred.items()}
             damaged = [referred[name].name for name, one in held.items() if not isinstance(one, dict)]
             data = _with_documents(data, held, self._joined.under)
@@ -165,6 +169,9 @@ class Described:
         if joined is not None and joined.earlier is not None:
             *_, last = (path, *_parts(path, joined.earlier))
             return None if last == path else last
+        if joined is not None and joined.host is not None:
+            host = path.parent.parent / joined.host
+            return host if path in self.companions(host) else None
         if joined is not None and joined.refers is not None:
             around = {*path.parent.glob("*.json"), *path.parent.parent.glob("*.json")} - {path} if path.is_file() else set()
             known = tuple(sorted((one, one.stat().st_mtime_ns, one.stat().st_size) for one in around if one.is_file()))
