@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from analytics.losses.effects import Arm, Effect, Numbers, arms, disagreements, effects_of, effects_report
 from analytics.query import as_csv, query
 from games.continuations import Change, Logged, asked_in, continuations, continued_game
+from games.players.planted import with_faults
 from games.players.running import RunSetup, RunTerms, run_games
 from schemas.common.errors import CotraceError, UsageError
-from schemas.families import module
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _trials(store: Store, request: EffectRequest, folder: Path, left_out: dict[s
 
 def _own_ideals(logged: Logged, request: EffectRequest) -> list[str]:
     """Agents that play as a faultless script: what they did is their ideal, so nothing of theirs is replaced."""
-    planted = module(logged.header.benchmark, "games", "planted")
+    planted = with_faults().get(logged.header.benchmark)
     if planted is None or request.players or request.instead != IDEAL or not logged.header.details.get("scripted"):
         return []
     return [one.agent for one in logged.header.agents if (one.persona or "").partition(",")[0] in planted.FAULTLESS]

@@ -19,6 +19,7 @@ from dashboards.reader import kept, kept_already
 from dashboards.requests import checked
 from schemas.common import wording
 from schemas.common.errors import CotraceError, UsageError
+from schemas.common.packages import packaged_yaml
 from schemas.common.text import in_name, printable, without_control
 from schemas.families import title_of
 from schemas.store.store import sealed_memory
@@ -87,6 +88,14 @@ class GridColumn:
     whole: str = ""
     hint: str = ""
     """What it is, where the heading does not say."""
+
+
+_COLUMNS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "columns.yaml")
+
+
+def columns_of(page: str, table: str) -> dict[str, GridColumn]:
+    """The columns of a page's table, as `columns.yaml` has them."""
+    return {name: GridColumn(**column) for name, column in _COLUMNS[page][table].items()}
 
 
 @dataclass(frozen=True, kw_only=True)

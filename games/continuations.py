@@ -1,7 +1,7 @@
 """Logged games that are continued with changes, and their prompts made again.
 
 Up to the first call of an agent with another player in the chosen turn, everything is as it was; from there on the new players play. What
-one of them writes or does at that call can be given. A family brings a module `games.<family>.continuation`, found by its name.
+one of them writes or does at that call can be given. A family brings functions in its module `games.<family>.setup`, found by its name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
 
 class ContinuedGame(Protocol):
-    """A module of this form, `games.<family>.continuation`, makes a family's logged games continue with changes.
+    """A module of this form, `games.<family>.setup`, makes a family's logged games continue with changes.
 
     It can have functions in place of `replies` and `written` of this module, which are those of cotrace's own log.
     """
@@ -50,7 +50,7 @@ def continued_game(benchmark: str) -> ContinuedGame:
     Raises:
         UsageError: games of this benchmark cannot be continued.
     """
-    found: dict[str, Any] = dict(modules("games", "continuation"))
+    found: dict[str, Any] = {name: setup for name, setup in modules("games", "setup") if hasattr(setup, "course")}
     if benchmark not in found:
         raise UsageError(f"games of {benchmark} cannot be continued: possible for {', '.join(found)}")
     game: ContinuedGame = found[benchmark]

@@ -19,10 +19,11 @@ from analytics.installation import ensure_installed
 from analytics.losses.accuracy import accuracy_report, costs_by_turn, planted_faults, turns_at_work
 from analytics.query import query
 from analytics.statistics.intervals import t_interval, wilson
+from games.players.planted import with_faults
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from research.mended import MendedTurn, episodes_of, mended_turns
-from schemas.families import modules, title_of
+from schemas.families import title_of
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _tables(folder: Path, games: int, seed: int, labelled: Path) -> Iterator[str
     yield "## Proven against planted faults\n"
     yield f"{games} games a family, each with exactly one faulty player (seed {seed}; `python -m research attribution --write`).\n"
     proofs, accuracies = [], []
-    for family, found in modules("games", "planted"):
+    for family, found in with_faults().items():
         played = planted_games(found, folder / family, games, seed)
         mended = mended_turns(found, folder / family, played.store, played.episodes, seed)
         titles: Mapping[str | None, str] = getattr(found, "TITLES", None) or {None: title_of(family)}

@@ -25,12 +25,13 @@ from analytics.losses.effects import Effect
 from analytics.statistics.intervals import wilson
 from benchmarks.marked import written
 from cotrace.effects import EffectRequest, measured
+from games.players.planted import with_faults
 from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.common.errors import UsageError
 from schemas.common.text import in_sql
-from schemas.families import modules, title_of
+from schemas.families import title_of
 from schemas.store.store import Store
 
 PAGE: Final = Path("docs/effects.md")
@@ -162,7 +163,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--family", action="append", help="only this one")
     parser.add_argument("--write", action="store_true", help=f"into {PAGE}")
     options = parser.parse_args(arguments)
-    for name, family in modules("games", "planted") if options.games else ():
+    for name, family in with_faults().items() if options.games else ():
         if not options.family or name in options.family:
             with tempfile.TemporaryDirectory() as folder:
                 stored((name, options.world, str(options.seed)), counted(measured_games(family, Path(folder), options)))

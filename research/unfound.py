@@ -17,8 +17,9 @@ from typing import Final
 
 from analytics.losses.accuracy import costs_by_turn, planted_faults, turns_at_work
 from analytics.query import query
+from games.players.planted import with_faults
 from research.attribution import Played, planted_games
-from schemas.families import modules, title_of
+from schemas.families import title_of
 
 _NOTHING: Final = 1e-9
 _HEADS: Final = (
@@ -72,7 +73,7 @@ def _kind(charged: Counter[str] | None, working: set[int], costs: dict[int, floa
 def main(arguments: Sequence[str]) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m research unfound", description=__doc__)
-    known = dict(modules("games", "planted"))
+    known = with_faults()
     parser.add_argument("families", nargs="*", choices=[[], *known], help="none: all")
     parser.add_argument("--games", type=int, default=120, help="games with a planted fault of each family")
     parser.add_argument("--seed", type=int, default=2026, help="of those games")

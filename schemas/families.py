@@ -1,6 +1,6 @@
 """The game families: the one list of them, and how a package finds what a family brings to it.
 
-A family is an entry of `FAMILIES`, and modules of agreed names in the packages: `<package>.<family>.<module>`, such as
+A family is an entry of `families.yaml`, and modules of agreed names in the packages: `<package>.<family>.<module>`, such as
 `games.craft.game`. docs/families.md lists, for each family, what it brings and what it lacks. Another distribution adds a family through
 the entry point group `cotrace.families`: its value is a `Family` whose `package` holds the same folders, so that
 `<package>.games.experiment` means `games.<family>.experiment`.
@@ -9,15 +9,15 @@ the entry point group `cotrace.families`: its value is a `Family` whose `package
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from schemas.common.errors import UsageError
-from schemas.common.packages import loaded
+from schemas.common.packages import loaded, packaged_yaml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,113 +52,10 @@ class Family:
         return f"{self.package}.{layer}.{name}" if self.package else f"{layer}.{self.name}.{name}"
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family(
-        name="craft",
-        title="CRAFT",
-        score="overall_progress",
-        score_unit="0..1",
-        counted_turns="the turns that count: those with verified actions and a recorded attempt; what is left out is below",
-        roles=("director", "builder"),
-        plays={"craft": "Directors and a builder, 3D blocks."},
-        examples=("craft --player directors=script:vague --player builder=script:literal --games 5 --out logs/",),
-    ),
-    Family(
-        name="einstein",
-        title="Einstein Puzzles",
-        score="sub_r",
-        score_unit="0..1",
-        score_words="objects in their bins",
-        roles=("player",),
-        plays={"einstein": "Two players sort objects into bins, each with half of the rules."},
-        examples=("einstein --player player1=openai/gpt-4o --player player2=script:sensible --games 3 --max-cost 1 --out logs/",),
-    ),
-    Family(
-        name="asympuzl",
-        title="AsymPuzl",
-        score="success",
-        score_unit="0 or 1",
-        score_words="solved",
-        roles=("player",),
-        plays={"asympuzl": "Two players with different views of one puzzle."},
-        examples=("asympuzl --player all=openai/gpt-4o-mini --feedback own --games 5 --max-cost 1 --out logs/",),
-    ),
-    Family(
-        name="overcooked",
-        title="Collab-Overcooked",
-        score="pc",
-        score_unit="0..1",
-        score_words="progress completeness",
-        roles=("chef", "assistant"),
-        plays={"overcooked": "Collab-Overcooked: a chef and an assistant cook orders."},
-        examples=("overcooked --player all=script:optimal --task boiled_egg --out logs/",),
-    ),
-    Family(
-        name="coordination",
-        title="LLM-Coordination",
-        score="accuracy of CoordinationQA",
-        score_unit="0..1",
-        score_words="right answers to CoordinationQA",
-        game_scores={
-            "coordqa": "right answers",
-            "hanabi": "points of 25",
-            "overcooked": "points, 20 for a soup",
-            "collab_capture": "captured",
-            "collab_escape": "escaped",
-        },
-        roles=("player", "respondent", "alice", "bob"),
-        plays={
-            "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
-            "coordqa": "CoordinationQA: a model answers the questions of a file you have.",
-        },
-        examples=(
-            "coordination hanabi --player alice=openai/gpt-4o --player bob=script:cautious --games 1 --out logs/",
-            "coordqa single_turn_trials.csv --model openai/gpt-4o-mini --max-cost 1 --out answers/",
-        ),
-    ),
-    Family(
-        name="avalon",
-        title="Avalon",
-        score="good_wins",
-        score_unit="0 or 1",
-        score_words="good wins",
-        roles=("merlin", "percival", "good", "assassin", "morgana", "mordred", "oberon", "evil"),
-        plays={"avalon": "Five to ten players with hidden roles, good against evil."},
-        examples=("avalon --player all=script:careful --size 5 --games 10 --out logs/",),
-    ),
-)
-"""In the order in which pages, reports and menus show them."""
-
-FOREIGN: dict[str, str] = {
-    "inspect": "Inspect",
-    "scout": "Scout",
-    "whoandwhen": "Who&When",
-    "mast": "MAST",
-    "otel": "OpenTelemetry",
-    "clembench": "clembench",
-    "chat": "Chats",
-}
-"""Benchmarks that are played elsewhere and only read here: name -> as people write it."""
-
-MODULES: tuple[tuple[str, str, str], ...] = (
-    ("games", "experiment", "plays in experiments: its tasks, switches and players"),
-    ("games", "continuation", "continues logged games with changes"),
-    ("games", "value", "what a state is worth, and the regret of a turn"),
-    ("games", "planted", "plays games with exactly one faulty player"),
-    ("ingest", "adapter", "reads its logs"),
-    ("ingest", "labels", "forms of label files that only its games have"),
-    ("ingest", "native", "replays its games out of cotrace's own log"),
-    ("judges", "pieces", "evidence that rubrics can show"),
-    ("judges", "reading", "claims of its players' texts: kinds, rules, what a model receives"),
-    ("judges", "messages", "single messages without their game: read, and held against what people say that they claim"),
-    ("judges", "checks", "engine checks"),
-    ("judges", "rubrics", "the rubrics that are about its games"),
-    ("judges", "attribution", "to whom the regret of a turn is attributed"),
-    ("judges", "perturbations", "changes of units whose effect on answers is known"),
-    ("dashboards", "board", "draws its states"),
-    ("dashboards", "page", "a page of its own"),
-)
-"""Package, module and what it is for: what a family can bring."""
+_LISTS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "families.yaml")
+FAMILIES: Final = tuple(Family(**known | {name: tuple(known[name]) for name in ("roles", "examples")}) for known in _LISTS["families"])
+FOREIGN: Final[Mapping[str, str]] = _LISTS["foreign"]
+MODULES: Final = tuple(tuple(module) for module in _LISTS["modules"])
 
 
 @cache

@@ -15,10 +15,9 @@ import polars as pl
 from analytics.query import query
 from analytics.report_columns import framed
 from analytics.statistics.intervals import wilson
-from games.players.planted import FaultyPlayer
+from games.players.planted import FaultyPlayer, with_faults
 from judges.attribution.thumb import RULES, Guess, chance
 from judges.evidence.transcript import load
-from schemas.families import module
 from schemas.store.store import Store
 
 RUBRIC: Final = "decisive_error"
@@ -97,7 +96,7 @@ def planted_faults(store: Store) -> dict[str, tuple[str, FaultyPlayer]]:
         scripts.setdefault((episode, benchmark), {})[agent] = script
     faults: dict[str, tuple[str, FaultyPlayer]] = {}
     for (episode, benchmark), team in scripts.items():
-        family = module(benchmark, "games", "planted")
+        family = with_faults().get(benchmark)
         fault = None if family is None else family.fault_in(team)
         if fault is not None:
             faults[episode] = benchmark, fault

@@ -156,7 +156,7 @@ def _game_command(known: Family) -> click.Command:
         *tasks,
         click.Option(["--out"], type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs."),
     ]
-    if module(known.name, "games", "planted") is not None:
+    if hasattr(module(known.name, "games", "experiment"), "play_planted"):
         text = "Play so many games with exactly one faulty player each; with --seed and --out alone."
         first.insert(-1, click.Option(["--planted"], type=COUNT, help=text))
     players = click.command()(player_options(lambda **_: None)).params
@@ -247,7 +247,7 @@ _PLANTED_SEED: Final = 3
 def _play_planted(family: str, games: int, seed: int, out: Path, kind: str | None) -> int:
     from cotrace.progress import progress_bar
 
-    found: Any = module(family, "games", "planted")
+    found: Any = module(family, "games", "experiment")
     play: Callable[..., Any] = found.play_planted if kind is None else found.of_game(kind)
     with writing_to(out), progress_bar("playing") as show:
         report = play(out, games, seed, show)

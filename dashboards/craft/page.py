@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dashboards.address import GAME
 from dashboards.figures import OTHER, OUTCOMES, SERIES, numbered, plain, styled
-from dashboards.grid import Grid, GridColumn, TableRows, fold
+from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
 from dashboards.team_figures import drawn_twice
@@ -252,18 +252,7 @@ def _gaps(read: Reader, _: str) -> TableRows:
         sql=_TEAMS,
         parameters=_asked(read),
         filter_on=("condition", "model"),
-        columns={
-            "model": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "builder": GridColumn(heading="Builder"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "attempted_rate": GridColumn(heading="Attempted", kind="share", part="n_attempted_remove", whole="n_attempted"),
-            "oracle_rate": GridColumn(heading="Verified", kind="share"),
-            "n_oracle_turns": GridColumn(heading="Turns with verified moves", kind="count"),
-            "gap": GridColumn(heading="Gap", kind="score"),
-            "gap_mean_of_games": GridColumn(heading="Mean of games", kind="score", low="gap_low", high="gap_high"),
-            "progress": GridColumn(heading="Progress", kind="score"),
-        },
+        columns=columns_of("craft", "gaps"),
         link=lambda row: read.address.narrowed(GAME, benchmark="craft", model=row["model"], condition=row["condition"]),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import game_at
 from dashboards.figures import OUTCOMES, plain, styled
-from dashboards.grid import Grid, GridColumn, TableRows, fold
+from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.judging.scores import WHOLE_STORE, Section
 from dashboards.parts import Part, card, figure, html, note, stat
 from dashboards.reader import Reader
@@ -130,13 +130,7 @@ def _split(_: Reader, rubric: str) -> TableRows:
     return TableRows(
         sql=_MOST_SPLIT,
         parameters={"rubric": rubric},
-        columns={
-            "turn": GridColumn(heading="Turn"),
-            "question": GridColumn(heading="Question", kind="name"),
-            "votes": GridColumn(heading="Votes"),
-            "entropy": GridColumn(heading="Bits", kind="number"),
-            "said": GridColumn(heading="Who said what", kind="words"),
-        },
+        columns=columns_of("panel", "split"),
         link=_game_address,
     )
 
@@ -184,13 +178,7 @@ def _flags(_: Reader, rubric: str) -> TableRows:
     return TableRows(
         sql=_FLAGS,
         parameters={"rubric": rubric},
-        columns={
-            "judge": GridColumn(heading="Judge", kind="judge"),
-            "flag": GridColumn(heading="Flag", kind="name"),
-            "units": GridColumn(heading="Units", kind="count"),
-            "verdicts": GridColumn(heading="Verdicts", kind="count"),
-            "score_mean": GridColumn(heading="Mean score", kind="score"),
-        },
+        columns=columns_of("panel", "flags"),
     )
 
 
@@ -198,12 +186,7 @@ def _flagged(_: Reader, rubric: str) -> TableRows:
     return TableRows(
         sql=_FLAGGED,
         parameters={"rubric": rubric},
-        columns={
-            "turn": GridColumn(heading="Turn"),
-            "agent": GridColumn(heading="Agent"),
-            "flagged": GridColumn(heading="Flag", kind="name"),
-            "unit_id": GridColumn(heading="Unit"),
-        },
+        columns=columns_of("panel", "flagged"),
         link=_game_address,
     )
 
@@ -236,19 +219,7 @@ _SUMS = """
     1000 * sum(tokens_in + tokens_out) / nullif(sum(verdicts) FILTER (tokens_in + tokens_out IS NOT NULL), 0) AS tokens_per_1000,
     1000 * sum(cost) / nullif(sum(verdicts) FILTER (cost IS NOT NULL), 0) AS cost_per_1000
 """
-_NUMBERS: Final = {
-    "units": GridColumn(heading="Units", kind="count"),
-    "calls": GridColumn(heading="Calls", kind="count"),
-    "verdicts": GridColumn(heading="Verdicts", kind="count"),
-    "failed": GridColumn(heading="Failed", kind="count"),
-    "tokens_in": GridColumn(heading="Tokens in", kind="count"),
-    "tokens_out": GridColumn(heading="Tokens out", kind="count"),
-    "seconds": GridColumn(heading="Time", kind="seconds"),
-    "cost": GridColumn(heading="Cost", kind="money"),
-    "unpriced": GridColumn(heading="Calls of unknown cost", kind="count"),
-    "tokens_per_1000": GridColumn(heading="Tokens / 1000 verdicts", kind="count"),
-    "cost_per_1000": GridColumn(heading="Cost / 1000 verdicts", kind="money"),
-}
+_NUMBERS: Final = columns_of("panel", "numbers")
 _BY_JUDGE = f"{_JOBS} SELECT judge, variant, count(*) AS jobs, {_SUMS} FROM jobs GROUP BY ALL ORDER BY judge, variant"
 _BY_JOB = f"""
 {_JOBS} SELECT strftime(started_at, '%Y-%m-%d %H:%M') AS at, judge, variant, status, {_SUMS}
@@ -289,21 +260,12 @@ def _tiles(by_judge: pl.DataFrame) -> Part:
 
 
 def _by_judge(_: Reader, rubric: str) -> TableRows:
-    heads = {
-        "judge": GridColumn(heading="Judge", kind="judge"),
-        "variant": GridColumn(heading="Visible evidence"),
-        "jobs": GridColumn(heading="Jobs", kind="count"),
-    }
+    heads = columns_of("panel", "by_judge")
     return TableRows(sql=_BY_JUDGE, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
 
 
 def _by_job(_: Reader, rubric: str) -> TableRows:
-    heads = {
-        "at": GridColumn(heading="Began (UTC)", kind="when"),
-        "judge": GridColumn(heading="Judge", kind="judge"),
-        "variant": GridColumn(heading="Visible evidence"),
-        "status": GridColumn(heading="Status", kind="name"),
-    }
+    heads = columns_of("panel", "by_job")
     return TableRows(sql=_BY_JOB, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
 
 

@@ -13,7 +13,7 @@ from analytics.estimates.corrected import corrected_rates
 from analytics.estimates.replacement import selective
 from analytics.judging.probes import probe_report, self_preference_report
 from dashboards.figures import Axis, look, plain, styled
-from dashboards.grid import Grid, GridColumn, TableRows, fold
+from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, html, note
 from dashboards.reader import Reader, computed
@@ -120,18 +120,7 @@ def _numbers(read: Reader, rubric: str) -> TableRows:
     return TableRows(
         frame=rows.with_columns(words_of(rows, r"[^;]* gives? the same answer in [^;]*; ")),
         source=command_about("agreement", rubric),
-        columns={
-            "question": GridColumn(heading="Question", kind="name"),
-            "raters": GridColumn(heading="Who", kind="judge"),
-            "units": GridColumn(heading="Units", kind="count"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "agreement": GridColumn(heading="Equal answers", kind="score", low="agreement_low", high="agreement_high"),
-            "kappa": GridColumn(heading="Kappa", kind="score", low="kappa_low", high="kappa_high"),
-            "ac1": GridColumn(heading="AC1", kind="score"),
-            "sensitivity": GridColumn(heading="Finds yes", kind="score"),
-            "specificity": GridColumn(heading="Finds no", kind="score"),
-            "words": GridColumn(heading="What to make of it", kind="words"),
-        },
+        columns=columns_of("reliability", "numbers"),
         link=lambda row: read.address.to(question=row["question"], raters=row["raters"]),
     )
 
@@ -258,20 +247,7 @@ def _rates(read: Reader, rubric: str) -> TableRows:
     return TableRows(
         frame=rows.with_columns(words_of(rows, r".*?, corrected [^)]*\): ", r"[^;]*; ")),
         source=command_about("corrected-rates", rubric),
-        columns={
-            "question": GridColumn(heading="Question", kind="name"),
-            "model": GridColumn(heading="Team"),
-            "units": GridColumn(heading="Units", kind="count"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "labels": GridColumn(heading="Labels", kind="count"),
-            "judge_rate": GridColumn(heading="Judge says", kind="share"),
-            "label_rate": GridColumn(heading="Labels say", kind="share"),
-            "rate": GridColumn(heading="Corrected (95 %)", kind="share", low="rate_low", high="rate_high"),
-            "rogan_gladen": GridColumn(heading="By error rates (95 %)", kind="share", low="rogan_gladen_low", high="rogan_gladen_high"),
-            "least_possible": GridColumn(heading="At least", kind="share", hint="lower bound, where nothing is corrected"),
-            "most_possible": GridColumn(heading="At most", kind="share", hint="upper bound, where nothing is corrected"),
-            "words": GridColumn(heading="What to make of it", kind="words"),
-        },
+        columns=columns_of("reliability", "rates"),
     )
 
 
@@ -373,19 +349,7 @@ def _tests(read: Reader, rubric: str) -> TableRows:
     import polars as pl
 
     _, kind, rows = _tested(read, rubric)
-    columns = {
-        "question": GridColumn(heading="Question", kind="name"),
-        "answer": GridColumn(heading="Answer"),
-        "at": GridColumn(heading="Job of", kind="when"),
-        "units": GridColumn(heading="Units", kind="count"),
-        "games": GridColumn(heading="Games", kind="count"),
-        "rate_before": GridColumn(heading="Before", kind="share"),
-        "rate_after": GridColumn(heading="After", kind="share"),
-        "difference": GridColumn(heading="Difference (95 %)", kind="share", low="low", high="high"),
-        "agreement": GridColumn(heading="Same answer", kind="share"),
-        "p_corrected": GridColumn(heading="p, corrected", kind="p"),
-        "words": GridColumn(heading="What to make of it", kind="words"),
-    }
+    columns = columns_of("reliability", "tests")
     if kind != "again":
         del columns["agreement"]
     return TableRows(
@@ -485,22 +449,7 @@ def _own_rows(read: Reader, rubric: str) -> TableRows:
     return TableRows(
         frame=own.with_columns(words_of(own, r".*; ")),
         source=command_about("self-preference", rubric),
-        columns={
-            "question": GridColumn(heading="Question", kind="name"),
-            "own_units": GridColumn(heading="Own units", kind="count"),
-            "other_units": GridColumn(heading="Others'", kind="count"),
-            "rate_difference": GridColumn(heading="Score, own more (95 %)", kind="score", low="rate_low", high="rate_high"),
-            "own_labels": GridColumn(heading="Own labels", kind="count"),
-            "other_labels": GridColumn(heading="Others'", kind="count"),
-            "own_sensitivity": GridColumn(heading="Own yes found", kind="share"),
-            "other_sensitivity": GridColumn(heading="Others'", kind="share"),
-            "own_specificity": GridColumn(heading="Own no found", kind="share"),
-            "other_specificity": GridColumn(heading="Others'", kind="share"),
-            "preference": GridColumn(
-                heading="Score at the same label, own more (95 %)", kind="score", low="preference_low", high="preference_high"
-            ),
-            "words": GridColumn(heading="What to make of it", kind="words"),
-        },
+        columns=columns_of("reliability", "own"),
     )
 
 

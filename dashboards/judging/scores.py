@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dashboards.address import GAME
 from dashboards.figures import Axis, Dot, dot_plot
-from dashboards.grid import Grid, GridColumn, TableRows, few, fold
+from dashboards.grid import Grid, TableRows, columns_of, few, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, team_names
 from judges.rubric_files.reading import find, names
@@ -395,19 +395,7 @@ def _counts(read: Reader, rubric: str) -> TableRows:
         """,
         parameters={"rubric": rubric, "judge": judge, "variant": variant, "levels": list(read.address.all("level")) or None},
         filter_on=("benchmark", "condition", "model"),
-        columns={
-            "question": GridColumn(heading="Question", kind="name"),
-            "model": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "outcome": GridColumn(heading="Turn", kind="name"),
-            "score_mean": GridColumn(heading="Mean score", kind="score", low="score_low", high="score_high"),
-            "scored": GridColumn(heading="Scored", kind="count"),
-            "categorised": GridColumn(heading="Categories", kind="count"),
-            "na": GridColumn(heading="N/A", kind="count"),
-            "undecided": GridColumn(heading="Undecided", kind="count"),
-            "failed": GridColumn(heading="Failed", kind="count"),
-            "episodes": GridColumn(heading="Games", kind="count"),
-        },
+        columns=columns_of("scores", "counts"),
         link=lambda row: read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"]),
     )
 

@@ -10,7 +10,7 @@ from analytics.comparison.game_values import short_names
 from analytics.reports import report
 from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, plain, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
-from dashboards.grid import Grid, GridColumn, TableRows, fold
+from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, kept
 from schemas.common.text import in_shell, printable
@@ -274,51 +274,20 @@ class EffectsSection(NamedTuple):
     options: tuple[str, ...] = ("benchmark",)
 
 
-def _ends(heading: str, low: str = "low", high: str = "high") -> GridColumn:
-    return GridColumn(heading=heading, kind="number", low=low, high=high)
-
-
-_SAYS: Final = {"advice": GridColumn(heading="What follows", kind="words")}
-_P: Final = {"p_holm": GridColumn(heading="p, corrected", kind="p")}
-_TASKS: Final = {"tasks": GridColumn(heading="Tasks", kind="count")}
-
 QUESTIONS: Final[Mapping[str, EffectsSection]] = {
     "transitions": EffectsSection(
         "What follows on what",
         "transitions",
         "From one turn to the next, compared with the same games if their turns came in any order.",
         transition_figure,
-        {
-            "team": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "after": GridColumn(heading="After", kind="name"),
-            "next": GridColumn(heading="Comes", kind="name"),
-            "turns": GridColumn(heading="Turns", kind="count"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "share": GridColumn(heading="Share (95 %)", kind="share", low="low", high="high"),
-            "share_expected": GridColumn(heading="In any order", kind="share"),
-            "difference": GridColumn(heading="Difference (95 %)", kind="score", low="difference_low", high="difference_high"),
-            **_P,
-            **_SAYS,
-        },
+        columns_of("effects", "transitions"),
     ),
     "survival": EffectsSection(
         "How long until",
         "survival",
         "Turns to the first refused action, to completion, to the first spiral; a game that ended before counts as long as it was seen.",
         survival_figure,
-        {
-            "event": GridColumn(heading="Until"),
-            "team": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "events": GridColumn(heading="Happened in", kind="count"),
-            "median": GridColumn(heading="Median turn", kind="number"),
-            "hazard_ratio": _ends("Hazard ratio (95 %)"),
-            "log_rank_p": GridColumn(heading="p, log-rank", kind="p"),
-            **_P,
-            **_SAYS,
-        },
+        columns_of("effects", "survival"),
         curves="survival-curves",
     ),
     "attempts": EffectsSection(
@@ -326,15 +295,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         "attempts",
         "The chance that one of k attempts at a task succeeds (pass@k), and that all do (pass^k), over tasks.",
         attempts_figure,
-        {
-            "team": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "k": GridColumn(heading="k", kind="count"),
-            **_TASKS,
-            "attempts": GridColumn(heading="Attempts", kind="count"),
-            "pass_at_k": _ends("pass@k (95 %)"),
-            "pass_hat_k": _ends("pass^k (95 %)", "hat_low", "hat_high"),
-        },
+        columns_of("effects", "attempts"),
     ),
     "ability": EffectsSection(
         "Teams and tasks on one scale",
@@ -342,31 +303,14 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         "The further right a team, the more it can; the further right a task, the harder. Teams on different tasks can be "
         "compared where games link them.",
         ability_figure,
-        {
-            "kind": GridColumn(heading="What"),
-            "name": GridColumn(heading="Name"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "observed": GridColumn(heading="Mean", kind="number"),
-            "value": _ends("On the scale (95 %)"),
-            "island": GridColumn(heading="Island", kind="count"),
-            **_SAYS,
-        },
+        columns_of("effects", "ability"),
     ),
     "power": EffectsSection(
         "How many tasks are enough",
         "power",
         "The chance to see a difference of that size, by how much the store's own teams differ from task to task.",
         power_figure,
-        {
-            "design": GridColumn(heading="Tasks are"),
-            "difference": GridColumn(heading="Difference", kind="number"),
-            "power": GridColumn(heading="Chance wished", kind="share"),
-            "tasks": GridColumn(heading="Tasks needed", kind="number", low="tasks_low", high="tasks_high"),
-            "tasks_now": GridColumn(heading="Tasks now", kind="count"),
-            "power_now": GridColumn(heading="Chance now", kind="share"),
-            **_SAYS,
-        },
+        columns_of("effects", "power"),
         curves="power-curves",
     ),
     "effects": EffectsSection(
@@ -374,53 +318,21 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         "effects",
         "With the same team, task and turn: does more of one thing go with more of the other? A cause only where an experiment set it.",
         effect_figure,
-        {
-            "predictor": GridColumn(heading="More of", kind="name"),
-            "outcome": GridColumn(heading="Outcome", kind="name"),
-            "unit": GridColumn(heading="Over"),
-            "coefficient": _ends("Coefficient (95 %)"),
-            "scale": GridColumn(heading="Scale"),
-            "odds_ratio": GridColumn(heading="Odds ratio", kind="number"),
-            **_TASKS,
-            **_P,
-            "formula": GridColumn(heading="Formula", kind="words"),
-            **_SAYS,
-        },
+        columns_of("effects", "effects"),
     ),
     "correlations": EffectsSection(
         "What goes together, and where",
         "correlations",
         "Over all units, inside teams, between teams, and with team and task taken out: kinds can contradict each other.",
         correlation_figure,
-        {
-            "x": GridColumn(heading="This", kind="name"),
-            "y": GridColumn(heading="With", kind="name"),
-            "unit": GridColumn(heading="Over"),
-            "kind": GridColumn(heading="Kind"),
-            "pearson": _ends("r (95 %)", "pearson_low", "pearson_high"),
-            "spearman": _ends("rho (95 %)", "spearman_low", "spearman_high"),
-            "n": GridColumn(heading="Units", kind="count"),
-            **_TASKS,
-            **_P,
-            **_SAYS,
-        },
+        columns_of("effects", "correlations"),
     ),
     "mediation": EffectsSection(
         "Is the effect mediated by messages?",
         "mediation",
         "How much of the difference of two teams goes along with how they talk. Nobody set the messages at random: no proof.",
         mediation_figure,
-        {
-            "mediator": GridColumn(heading="By", kind="name"),
-            "team_a": GridColumn(heading="Ahead"),
-            "team_b": GridColumn(heading="Of"),
-            "total": GridColumn(heading="Difference", kind="number"),
-            "indirect": _ends("Goes along (95 %)"),
-            "rho_zero": GridColumn(heading="Undone by a hidden r of", kind="number"),
-            **_TASKS,
-            **_P,
-            **_SAYS,
-        },
+        columns_of("effects", "mediation"),
     ),
 }
 """By the name in addresses, in order of the page: what happened first, what goes with what last, which takes longest on large stores."""

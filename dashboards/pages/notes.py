@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dashboards.address import GAME, game_at
-from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
+from dashboards.grid import Grid, TableRows, columns_of, grid, table_links
 from dashboards.parts import Part, card, html, note
 from dashboards.reader import Reader
 
@@ -28,14 +28,7 @@ def content(read: Reader) -> Part:
 def _rows(_: Reader, __: str) -> TableRows:
     return TableRows(
         sql=_NOTES,
-        columns={
-            "task_id": GridColumn(heading="Task", kind="name"),
-            "model": GridColumn(heading="Team"),
-            "turn": GridColumn(heading="Turn", kind="count"),
-            "author": GridColumn(heading="By"),
-            "written_at": GridColumn(heading="When (UTC)", kind="when"),
-            "note": GridColumn(heading="Note", kind="words"),
-        },
+        columns=columns_of("notes", "rows"),
         link=lambda row: game_at(row["episode_id"], row["turn"]),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME, game_at
-from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
+from dashboards.grid import Grid, GridColumn, TableRows, columns_of, grid, table_links
 from dashboards.parts import Part, card, data, html, link_choices, stat
 from schemas.common.wording import count, counted, of_unknown_cost, spent
 
@@ -136,19 +136,7 @@ def _tiles(totals: dict[str, Any]) -> Part:
 def _played(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_PLAYED,
-        columns={
-            "name": GridColumn(heading="Experiment", kind="words"),
-            "benchmark": GridColumn(heading="Family", kind="family"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "teams": GridColumn(heading="Teams"),
-            "at": GridColumn(heading="Began", kind="when"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "won": GridColumn(heading="Won", kind="count", hint="reached the goal"),
-            "cut": GridColumn(heading="Truncated", kind="count"),
-            "broke": GridColumn(heading="Crashed", kind="count"),
-            "cost": GridColumn(heading="Cost", kind="money"),
-            "unpriced": GridColumn(heading="Calls of unknown cost", kind="count"),
-        },
+        columns=columns_of("runs", "played"),
         link=lambda row: read.address.narrowed(GAME, benchmark=row["benchmark"], condition=row["condition"]),
     )
 
@@ -156,19 +144,7 @@ def _played(read: Reader, _: str) -> TableRows:
 def _judged(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_JUDGED,
-        columns={
-            "rubric": GridColumn(heading="Rubric", kind="name"),
-            "judge": GridColumn(heading="Judge", kind="judge"),
-            "at": GridColumn(heading="Began (UTC)", kind="when"),
-            "status": GridColumn(heading="Status", kind="name"),
-            "units": GridColumn(heading="Units", kind="count"),
-            "verdicts": GridColumn(heading="Verdicts", kind="count"),
-            "failed": GridColumn(heading="Failed", kind="count"),
-            "calls": GridColumn(heading="Calls", kind="count"),
-            "tokens": GridColumn(heading="Tokens", kind="count"),
-            "cost": GridColumn(heading="Cost", kind="money"),
-            "seconds": GridColumn(heading="Time", kind="seconds"),
-        },
+        columns=columns_of("runs", "judged"),
         link=lambda row: read.address.narrowed("/judges", rubric=row["rubric"]),
     )
 
@@ -176,27 +152,14 @@ def _judged(read: Reader, _: str) -> TableRows:
 def _read(_: Reader, __: str) -> TableRows:
     return TableRows(
         sql=_READ,
-        columns={
-            "file": GridColumn(heading="File"),
-            "at": GridColumn(heading="Read (UTC)", kind="when"),
-            "format": GridColumn(heading="Format", kind="name"),
-            "episodes": GridColumn(heading="Games", kind="count"),
-            "rejected": GridColumn(heading="Rejected", kind="count"),
-            "bytes": GridColumn(heading="Bytes", kind="count"),
-        },
+        columns=columns_of("runs", "read"),
     )
 
 
 def _receipts(_: Reader, __: str) -> TableRows:
     return TableRows(
         sql=_RECEIPTS,
-        columns={
-            "file": GridColumn(heading="File"),
-            "kind": GridColumn(heading="Of what", kind="name"),
-            "counted": GridColumn(heading="In the file", kind="count"),
-            "stored": GridColumn(heading="Stored", kind="count"),
-            "missing": GridColumn(heading="Not stored", kind="words"),
-        },
+        columns=columns_of("runs", "receipts"),
     )
 
 
@@ -208,13 +171,7 @@ def _rejected(_: Reader, __: str) -> TableRows:
 def _calls(_: Reader, __: str) -> TableRows:
     return TableRows(
         sql=_CALLS,
-        columns={
-            "at": GridColumn(heading="Asked (UTC)", kind="when"),
-            "purpose": GridColumn(heading="By", kind="name"),
-            "model": GridColumn(heading="Model"),
-            "attempts": GridColumn(heading="Attempts", kind="count"),
-            "error": GridColumn(heading="Why", kind="words"),
-        },
+        columns=columns_of("runs", "calls"),
         link=lambda row: game_at(row["episode_id"], row["turn"]) if row["episode_id"] else PATH,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dashboards.address import GAME, game_at
 from dashboards.figures import SPIRALS, mark_of, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
-from dashboards.grid import Grid, GridColumn, TableRows, fold
+from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note, pager
 from dashboards.reader import Reader
 from dashboards.team_figures import drawn_twice
@@ -216,14 +216,7 @@ def _kinds(read: Reader, benchmark: str) -> TableRows:
         sql=_BY_KIND,
         parameters={"benchmark": benchmark},
         filter_on=OTHER_FILTERS,
-        columns={
-            "model": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition", kind="condition"),
-            "kind": GridColumn(heading="Kind", kind="name"),
-            "spirals": GridColumn(heading="Spirals", kind="count"),
-            "games": GridColumn(heading="Games", kind="count"),
-            "turns_wasted": GridColumn(heading="Turns wasted", kind="count"),
-        },
+        columns=columns_of("spirals", "kinds"),
         link=lambda row: read.address.narrowed(GAME, benchmark=benchmark, model=row["model"], condition=row["condition"]),
     )
 

@@ -10,7 +10,7 @@ from analytics.losses.lost import amount, of_link, of_unit
 from dashboards.address import game_at
 from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
-from dashboards.grid import Grid, GridColumn, TableRows, fold
+from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note
 from schemas.common.wording import counted, in_words, share
 
@@ -429,16 +429,7 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
 
 
 def _turns(_: Reader, benchmark: str) -> TableRows:
-    columns = {
-        "turn": GridColumn(heading="Turn", kind="count"),
-        "team_name": GridColumn(heading="Team"),
-        "task_id": GridColumn(heading="Task", kind="name"),
-        "whose": GridColumn(heading="Whose"),
-        "agent_model": GridColumn(heading="Its model"),
-        "link": GridColumn(heading="Failure point", kind="name"),
-        "cost": GridColumn(heading="Cost", kind="cost"),
-        "evidence": GridColumn(heading="Evidence", kind="words"),
-    }
+    columns = columns_of("why", "turns")
     return TableRows(
         columns=columns,
         sql=_TURNS,
@@ -449,27 +440,12 @@ def _turns(_: Reader, benchmark: str) -> TableRows:
 
 
 def _categories(_: Reader, benchmark: str) -> TableRows:
-    columns = {
-        "team_name": GridColumn(heading="Team"),
-        "condition": GridColumn(heading="Condition", kind="condition"),
-        "taxonomy": GridColumn(heading="Taxonomy", kind="name"),
-        "category": GridColumn(heading="Category", kind="name"),
-        "turns": GridColumn(heading="Turns", kind="count"),
-        "cost_a_turn": GridColumn(heading="Lost a turn", kind="cost"),
-        "share": GridColumn(heading="Share of the loss", kind="share"),
-    }
+    columns = columns_of("why", "categories")
     return TableRows(columns=columns, sql=_CATEGORIES, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))
 
 
 def _named(_: Reader, benchmark: str) -> TableRows:
-    columns = {
-        "task_id": GridColumn(heading="Task", kind="name"),
-        "team_name": GridColumn(heading="Team"),
-        "source": GridColumn(heading="By"),
-        "judge": GridColumn(heading="Annotator or judge"),
-        "agent": GridColumn(heading="Agent at fault"),
-        "turn": GridColumn(heading="Turn", kind="count"),
-    }
+    columns = columns_of("why", "named")
     return TableRows(
         columns=columns,
         sql=_NAMED,
@@ -480,15 +456,7 @@ def _named(_: Reader, benchmark: str) -> TableRows:
 
 
 def _spirals(_: Reader, benchmark: str) -> TableRows:
-    columns = {
-        "team_name": GridColumn(heading="Team"),
-        "condition": GridColumn(heading="Condition", kind="condition"),
-        "turns_inside": GridColumn(heading="Turns inside", kind="count"),
-        "turns_outside": GridColumn(heading="Turns outside", kind="count"),
-        "cost_inside": GridColumn(heading="Lost a turn inside", kind="cost"),
-        "cost_expected": GridColumn(heading="In any order of the same games' turns", kind="cost"),
-        "share_inside": GridColumn(heading="Share of the loss inside", kind="share"),
-    }
+    columns = columns_of("why", "spirals")
     return TableRows(columns=columns, sql=_SPIRALS, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))
 
 

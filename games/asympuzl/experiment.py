@@ -9,14 +9,16 @@ from typing import Final
 
 from pydantic import Field
 
+from games.asympuzl import players
 from games.asympuzl.answer import tokenizer
 from games.asympuzl.game import GameSettings as Condition
-from games.asympuzl.players import FAULTLESS
-from games.asympuzl.puzzle import COLORS, SHAPES
+from games.asympuzl.puzzle import AGENTS, COLORS, SHAPES
 from games.asympuzl.setup import CASTS, ROLES, SCRIPTS, SOLO_ROLES, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.experiments.plan import play
+from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.player import Form, Observation, Slot
-from games.players.running import Job
+from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 
@@ -58,7 +60,7 @@ SHORT: Final[ShortForm] = ShortForm(
     games=30,
     counted="puzzles of each size, by the seeds from --seed on",
     seeds=(0,),
-    team=lambda asked: ("A=script:solver",) if asked and asked.solo else (f"all=script:{FAULTLESS}",),
+    team=lambda asked: ("A=script:solver",) if asked and asked.solo else (f"all=script:{players.FAULTLESS}",),
     drawn=lambda games, seed, given: (given | {"generate": SHORT.games if games is None else games, "first": seed}, (seed,)),
     one=lambda number, _: Tasks(generate=1, first=number),
     examples=(
@@ -87,3 +89,24 @@ def job(match: Match) -> Job:
     tokenizer(settings.tokenizer)("")  # one without its tables fails here, before anything is played
     game = GameSetup(settings=settings, taken=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_ROLES))
     return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game), repetition=match.seed)
+
+
+FAULTLESS: Final = frozenset((players.FAULTLESS, "rewriting"))
+"""Players who tell and write all they know; one of them writes it again and again, which costs no turn."""
+
+_SIZES: Final = (3, 4, 5, 6)
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
+    team: dict[str, str] = dict.fromkeys(AGENTS, players.FAULTLESS)
+    team |= case.faulty
+    size = case.rng.choice(_SIZES)
+    return play("asympuzl", out / f"{case.place}", players=as_asked(team), games=1, seeds=[seed + case.place], size=size)
+
+
+_FAULTS: Final = tuple(name for name in players.PERSONAS if name not in FAULTLESS)
+play_planted: Final = PlantedGames(dict.fromkeys(AGENTS, _FAULTS), lambda _: players.FAULTLESS, _played, latest=2)
+"""A game without a fault takes two turns."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -16,7 +16,7 @@ from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, generate, wrong_positio
 from games.asympuzl.record import Answered, entries_json, turn_entry
 from games.players.course import Course, Takeover, ask, played_by
 from games.players.player import Observation
-from games.players.setup import DEFAULT_START, evaluated, team_name
+from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
 from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, End, Header, Turn
 
@@ -196,3 +196,18 @@ def _solo_course(puzzle: Puzzle, count: Tokenizer, started_at: datetime) -> Cour
     at = (started_at + _TURN).isoformat()
     yield turn_entry([answer], {"A": puzzle.clues_a}, count, at=at, progress=progress)
     return End(success=made.ok_after, score=progress, stop_reason="solved" if made.ok_after else "max_turns", turns_taken=1)
+
+
+def player_setup(header: Header) -> PlayerSetup:
+    """Two players, or one."""
+    return PlayerSetup(SOLO_ROLES, SCRIPTS) if game_of(header).solo else PlayerSetup(ROLES, SCRIPTS, CASTS)
+
+
+def course(header: Header, _: Sequence[Turn]) -> Course:
+    """The game of a log."""
+    return course_of(game_of(header))
+
+
+def scripted(header: Header, taken: Mapping[str, str], takeover: Takeover | None) -> Course:
+    """The game of a log, played by scripts that remember."""
+    return scripted_course(replace(game_of(header), taken=taken), takeover=takeover)

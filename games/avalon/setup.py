@@ -15,7 +15,7 @@ from games.players.course import Course
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
 from schemas.common.errors import BadInputError
-from schemas.game import AgentEntry, Header
+from schemas.game import AgentEntry, Header, Turn
 
 UNKNOWN: Final = "player"
 """`agents.role` where the log does not say the role."""
@@ -139,3 +139,13 @@ def _observation(game: Game, agent: str) -> Observation:
         data=seen,
         reads=lambda text: read_answer(seen.purpose, text, seen.names).reading,
     )
+
+
+def player_setup(header: Header) -> PlayerSetup:
+    """The players of the table."""
+    return setup_of(len(header.agents))
+
+
+def course(header: Header, _: Sequence[Turn]) -> Course:
+    """The game of a log."""
+    return course_of(game_of(header))

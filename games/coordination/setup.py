@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from games.coordination.players import PLAYERS
 from games.players.course import Course, Takeover, played_by
 from games.players.setup import DEFAULT_START, PlayerSetup, evaluated
 from schemas.common.errors import BadInputError
-from schemas.game import AgentEntry, Header
+from schemas.game import AgentEntry, Header, Turn
 
 ROLES: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")
 """Agent -> role."""
@@ -128,3 +129,18 @@ def scripted_course(game: GameSetup, takeover: Takeover | None = None) -> Course
     """The course of a game that scripts play which remember."""
     table = Table(game.seed)
     return played_by(course_of(game, table), ScriptedTeam(game, table), takeover)
+
+
+def player_setup(header: Header) -> PlayerSetup:
+    """Alice and Bob, with the scripts of their game."""
+    return setup_of(game_of(header).game)
+
+
+def course(header: Header, turns: Sequence[Turn]) -> Course:
+    """The game of a log."""
+    return course_of(game_of(header), table_of(header, [turn.state_before for turn in turns]))
+
+
+def scripted(header: Header, taken: Mapping[str, str], takeover: Takeover | None) -> Course:
+    """The game of a log, played by scripts that remember."""
+    return scripted_course(replace(game_of(header), taken=taken), takeover=takeover)

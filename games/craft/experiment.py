@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from games.craft.engine.board import BLOCKS, CELLS, MAX_HEIGHT, is_large
+from games.craft.engine.board import BLOCKS, CELLS, DIRECTORS, MAX_HEIGHT, is_large
 from games.craft.game import GameSettings as Condition
-from games.craft.players.team import CASTS
+from games.craft.players.builders import BUILDERS
+from games.craft.players.directors import PERSONAS
+from games.craft.players.team import CASTS, FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
 from games.craft.targets import Complexity, Structure, StructureRules, generate_structures, load_structures
 from games.craft.text.prompts import BuilderObservation, archetypes
 from games.craft.text.replies import builder_line
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.experiments.plan import play
+from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.player import Form, Observation, Slot
-from games.players.running import Job
+from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
 from games.settings import Settings
 from schemas.common.errors import UsageError
@@ -31,14 +35,14 @@ _WHY: Final = Slot("why", "why", default="as asked")
 _SMALL: Final = Slot("block", "block", tuple(block for block in BLOCKS if not is_large(block)))
 _LARGE: Final = Slot("block", "block", tuple(block for block in BLOCKS if is_large(block)))
 
-_DIRECTOR: Final = (
+_OF_DIRECTOR: Final = (
     Form(
         "Say something",
         "<think>$thought</think>\n<message>$message</message>",  # without thoughts the published reader takes the closing tag for text
         (Slot("message", "your message, one or two sentences"), Slot("thought", "your thoughts; nobody else reads them")),
     ),
 )
-_BUILDER: Final = (
+_OF_BUILDER: Final = (
     Form("Place a small block", "PLACE:$block:$cell:$layer:CONFIRM:$why", (_SMALL, _CELL, _LAYER, _WHY)),
     Form("Place a large block", "PLACE:$block:$cell:$layer:$span:CONFIRM:$why", (_LARGE, _CELL, _SPAN, _LAYER, _WHY)),
     Form("Remove a small block", "REMOVE:$cell:$layer:CONFIRM:$why", (_CELL, _LAYER, _WHY)),
@@ -50,11 +54,11 @@ _BUILDER: Final = (
 def forms(seen: Observation) -> Sequence[Form]:
     """What can be written: of the builder the verified moves first, if it is shown any."""
     if not isinstance(seen.data, BuilderObservation):
-        return _DIRECTOR
+        return _OF_DIRECTOR
     listed = seen.data.listed
     lines = tuple(builder_line(move, "$why") for move in listed)
     verified = tuple(Form(line.partition(":CONFIRM")[0], line, (_WHY,)) for line in lines)
-    return (*verified, *_BUILDER)
+    return (*verified, *_OF_BUILDER)
 
 
 class Tasks(Settings):
@@ -138,3 +142,37 @@ def _in_file(path: Path, take: int | None) -> tuple[Structure, ...]:
     if take is not None and take > len(found):
         raise UsageError(f"{path} holds {len(found)} structures, not {take}: take fewer")
     return found[:take]
+
+
+_BUILDER: Final = "Builder"
+_FAULTLESS_BUILDERS: Final = (FAULTLESS_BUILDER, "literal", "clarifier")
+FAULTLESS: Final = frozenset((FAULTLESS_DIRECTOR, *_FAULTLESS_BUILDERS))
+"""Directors who ask for what their view shows; builders who do what they are asked to do, or ask back."""
+
+_MANY: Final = "mixed"
+"""A persona of all faults: it cannot be distinguished from any."""
+
+_FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+    **{director: tuple(name for name in PERSONAS if name not in (*FAULTLESS, _MANY)) for director in DIRECTORS},
+    _BUILDER: tuple(name for name in BUILDERS if name not in FAULTLESS),
+}
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def _faultless(case: PlantedGame) -> str:
+    return FAULTLESS_BUILDER if case.agent == _BUILDER else FAULTLESS_DIRECTOR
+
+
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
+    builder = FAULTLESS_BUILDER if case.agent == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
+    team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
+    team |= {_BUILDER: builder, **case.faulty}
+    oracle = case.agent == _BUILDER or case.rng.random() < 1 / 2
+    return play(
+        "craft", out / ("listed" if oracle else "unlisted"), players=as_asked(team), games=1, seeds=[seed + case.place], oracle=oracle
+    )
+
+
+play_planted: Final = PlantedGames(_FAULTS, _faultless, _played)

@@ -9,15 +9,19 @@ from typing import Final, NamedTuple
 
 from pydantic import AliasChoices, Field, model_validator
 
-from games.einstein.engine.puzzle import ALLOWED, OBJECT_COUNTS, Puzzle, generate, parse_game_id
+from games.einstein.engine.puzzle import ACTION_MODES, ALLOWED, OBJECT_COUNTS, Puzzle, generate, parse_game_id
+from games.einstein.game import AGENTS
 from games.einstein.game import GameSettings as Condition
 from games.einstein.game import PlayerView as Seen
-from games.einstein.players.personas import FAULTLESS, PLANNER
+from games.einstein.players import personas
+from games.einstein.players.personas import PLANNER
 from games.einstein.players.team import CASTS
 from games.einstein.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.experiments.plan import play
+from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.player import Form, Observation, Slot
-from games.players.running import Job
+from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
 from games.settings import Settings
 from schemas.common.errors import UsageError
@@ -83,7 +87,7 @@ SHORT: Final[ShortForm] = ShortForm(
     games=12,
     counted="puzzles to generate",
     seeds=(3,),
-    team=lambda asked: (f"all=script:{PLANNER if asked.trajectories else FAULTLESS}",),
+    team=lambda asked: (f"all=script:{PLANNER if asked.trajectories else personas.FAULTLESS}",),
     drawn=lambda games, seed, given: (
         given if given.keys() & {"task", "ids"} else given | {"generate": SHORT.games if games is None else games, "seed": seed},
         (seed,),
@@ -130,3 +134,22 @@ def job(match: Match) -> Job:
         raise UsageError("trajectories are those of one action space without a verifier: leave mixed modes and verifiers out")
     game = GameSetup(puzzle=asked.puzzle, settings=settings, taken=match.players, seed=match.seed, cast=match.cast, solution=asked.solution)
     return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))
+
+
+FAULTLESS: Final = frozenset((personas.FAULTLESS, PLANNER))
+
+_MANY: Final = "mixed"
+"""A persona of all faults: it cannot be distinguished from any."""
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
+    team: dict[str, str] = dict.fromkeys(AGENTS, personas.FAULTLESS)
+    team |= case.faulty
+    return play("einstein", out, players=as_asked(team), games=1, seeds=[seed + case.place], mode=case.rng.choice(ACTION_MODES))
+
+
+_FAULTS: Final = tuple(name for name in personas.PERSONAS if name not in (*FAULTLESS, _MANY))
+play_planted: Final = PlantedGames(dict.fromkeys(AGENTS, _FAULTS), lambda _: personas.FAULTLESS, _played)

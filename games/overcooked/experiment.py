@@ -10,18 +10,21 @@ from typing import Any, Final, Literal
 from pydantic import AliasChoices, Field
 
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.experiments.plan import play
 from games.overcooked.engine.layout import AGENTS, DELIVER, DELIVERY, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
 from games.overcooked.engine.own_kitchen import asked_kitchen
 from games.overcooked.engine.tasks import Task as KitchenTask
 from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
+from games.overcooked.engine.tasks import tasks as published_tasks
 from games.overcooked.game import SANE
+from games.overcooked.players import scripts
 from games.overcooked.players.plain import SCRIPTS
-from games.overcooked.players.scripts import FAULTLESS
 from games.overcooked.setup import CASTS, ROLES, GameSetup, Switches, course_of, header_of, scripted_course
 from games.overcooked.text.prompts import AGENT_RULES, AgentRules, Memory, PromptKind
 from games.overcooked.text.replies import NOTHING, AgentInput
+from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.player import Form, Observation, Slot
-from games.players.running import Job
+from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 from schemas.common.errors import UsageError
@@ -129,7 +132,7 @@ SHORT: Final[ShortForm] = ShortForm(
     games=1,
     counted="games of each order, from --seed on",
     seeds=(3,),
-    team=lambda _: (f"all=script:{FAULTLESS}",),
+    team=lambda _: (f"all=script:{scripts.FAULTLESS}",),
     drawn=lambda games, seed, given: (given, range(seed, seed + (SHORT.games if games is None else games))),
     one=_one,
     examples=(
@@ -195,3 +198,29 @@ def job(match: Match) -> Job:
         layout=task.layout,
     )
     return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))
+
+
+FAULTLESS: Final = frozenset((scripts.FAULTLESS,))
+
+_CHEF, _ASSISTANT = AGENTS
+_FAULTS: Final = {
+    _CHEF: tuple(
+        name for name, policy in scripts.POLICIES.items() if policy.request or policy.pauses or policy.silent or policy.breaks_format
+    ),
+    _ASSISTANT: tuple(name for name, policy in scripts.POLICIES.items() if policy.reply or policy.breaks_format),
+}
+_HORIZON: Final = 120
+"""Steps: more than any fault costs."""
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
+    team = {**dict.fromkeys(AGENTS, scripts.FAULTLESS), **case.faulty}
+    order = case.rng.choice(sorted(published_tasks()))
+    return play("overcooked", out / f"{case.place}", players=as_asked(team), task=[order], seeds=[seed + case.place], turns=_HORIZON)
+
+
+play_planted: Final = PlantedGames(_FAULTS, lambda _: scripts.FAULTLESS, _played, latest=12)
+"""Conversations with a fault come at their own time: a later beginning only leaves faults out."""

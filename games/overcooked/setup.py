@@ -16,13 +16,14 @@ from games.overcooked.engine.tasks import Task, recipe_text, task_of
 from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game
 from games.overcooked.measures import GameRecord, Recorded, TimestepOutput, cut_to_limit, evaluate
+from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.players.scripts import PLANTED_FAULT, POLICIES, scripted_pair
 from games.overcooked.replay import replay, turn_entry
 from games.overcooked.text.prompts import AgentRules, PlayerPrompt, PromptKind, Query, prompt_for, reply_reading
 from games.overcooked.text.replies import AgentInput
 from games.players.course import Course, Takeover, played_by
 from games.players.player import Observation
-from games.players.setup import DEFAULT_START, evaluated, team_name
+from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
 from schemas.common.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header, PlantedLabel, Turn
 
@@ -294,3 +295,18 @@ def _observation(query: Query, prompt: PlayerPrompt) -> Observation:
         scene=query.world.to_json,
         reads=partial(reply_reading, query.kind, agent),
     )
+
+
+def player_setup(_: Header) -> PlayerSetup:
+    """A chef and an assistant."""
+    return PlayerSetup(ROLES, SCRIPTS, CASTS)
+
+
+def course(header: Header, _: Sequence[Turn]) -> Course:
+    """The game of a log."""
+    return course_of(game_of(header))
+
+
+def scripted(header: Header, taken: Mapping[str, str], takeover: Takeover | None) -> Course:
+    """The game of a log, played by scripts that remember."""
+    return scripted_course(replace(game_of(header), taken=taken), takeover=takeover)

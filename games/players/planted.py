@@ -1,6 +1,6 @@
 """Games with exactly one faulty player: who it is, what its fault is, and from when on.
 
-A family's module `planted` has ``FAULTLESS`` (scripts that play as well as they can), ``fault_in`` (who is at fault in a team) and
+A family's module `experiment` can have ``FAULTLESS`` (scripts that play as well as they can), ``fault_in`` (who is at fault in a team) and
 ``play_planted`` (plays such games, every fault and agent by turns).
 """
 
@@ -12,10 +12,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from games.players.running import RunReport
 from games.players.setup import SCRIPT, fixed_in, onset_of, script_of
+from schemas.families import modules
+
+
+def with_faults() -> dict[str, Any]:
+    """The modules of families that have such games, by the families' names."""
+    return {name: found for name, found in modules("games", "experiment") if hasattr(found, "play_planted")}
+
 
 OnProgress: TypeAlias = Callable[[int, int], None]
 """Called with the games finished and the games in all."""

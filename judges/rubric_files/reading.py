@@ -22,7 +22,7 @@ from ingest.labels.load import Answers
 from judges.rubric import NONE_CHOSEN, Demonstration, Question, RightAnswer, Rubric, ShownEntry, UnitKind, Variant
 from judges.rubric_files.mistakes import contradictions
 from schemas.common.errors import UsageError
-from schemas.common.packages import rubric_folders
+from schemas.common.packages import packaged_text, rubric_folders
 from schemas.common.text import in_shell, near, quoted
 from schemas.common.yaml_lines import YamlLines, read_with_lines
 from schemas.families import families, family, modules
@@ -360,57 +360,7 @@ def _of_questions(rubric: Rubric) -> dict[str, dict[str, float | None]]:
     }
 
 
-_TEMPLATE = """\
-# One judge, its questions, and all that it may see. Edit, then: cotrace rubric check {name}.yaml
-name: {written}
-version: 1                      # raise it when an answer could change; verdicts keep the file's hash
-source: our own question        # where the questions come from
-unit: agent_turn                # what one judgment looks at: utterance, action, event, agent_turn, turn, episode, window, pair or row
-benchmarks: [craft]
-roles: [director]               # whose turns are judged; leave it out for everybody
-about: public_message           # the piece that is judged: without it a unit is skipped, not asked
-# The visible evidence: what is not listed cannot reach the prompt.
-shows: [judged_agent, said_before, public_message]
-answers: {{"yes": 1, "no": 0, unclear: 0.5, na: null}}    # quoted: bare yes and no are booleans in YAML
-repeats: 1                      # how often each unit is asked
-instructions: |
-  Several directors tell a builder what to do. Judge the public message of one of them.
-questions:
-  Q1:
-    ask: Does the message acknowledge that another director wants something else?
-    na_when: no other director wants something else
-    # engine: craft.MM7         # a deterministic check that knows the truth, if there is one
-    examples:                   # one for every answer
-      "yes": the message is "D2 wants yellow there, but let us place blue first"
-      "no": it asks for blue where another director has just asked for yellow, as if no message had come before
-      unclear: the message is "ignore the other request", without a word of which
-      na: no other director has spoken about that place
-"""
-
-
-_DRAFT = """\
-# A draft: write every TODO, then: cotrace rubric check {name}.yaml --store cotrace.duckdb
-name: {written}
-version: 1                      # raise it when an answer could change; verdicts keep the file's hash
-source: TODO where the questions come from
-unit: {unit}
-benchmarks: [{benchmark}]
-{roles}{about}# The visible evidence: what is not listed cannot reach the prompt (docs/rubric_files.md lists all pieces).
-shows: [{shows}]
-{unit_sql}answers: {{"yes": 1, "no": 0, unclear: 0.5, na: null}}    # quoted: bare yes and no are booleans in YAML
-instructions: |
-  TODO what the judge looks at, and what it has to know about the game.
-questions:
-  Q1:
-    ask: TODO one question that the evidence above can answer?
-    na_when: TODO when it does not apply; delete the line if it always does
-    examples:                   # a case for every answer
-      "yes": TODO
-      "no": TODO
-      unclear: TODO
-      na: TODO
-"""
-
+_TEMPLATE, _DRAFT = (packaged_text(__package__, name) for name in ("template.yaml", "draft.yaml"))
 _UNIT_SQL = """\
 unit_sql: |                     # a row is a unit; a column for each piece in shows
   SELECT episode_id || '/' || turn AS unit_id, episode_id, turn, 'TODO' AS record FROM turns

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from analytics.installation import ensure_installed
 from analytics.losses.effects import Arm, Effect, arms, disagreements, effects_of, effects_report
 from cotrace.cli import main
-from games.asympuzl.planted import play_planted
+from games.asympuzl.experiment import play_planted
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.masters import held_open

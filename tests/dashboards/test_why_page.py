@@ -23,7 +23,7 @@ from dashboards.parts import compact, to_html
 from dashboards.playback.facts import GameFacts, TurnFacts, facts_of
 from dashboards.playback.turn_outcome import unexplained, what_went_wrong
 from dashboards.reader import reader
-from games.einstein.planted import play_planted
+from games.einstein.experiment import play_planted
 from judges.evidence.transcript import TurnView
 from schemas.records import Label
 from schemas.store import batches

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from games.craft import planted as craft
-from games.einstein import planted as einstein
+from games.craft import experiment as craft
+from games.einstein import experiment as einstein
 from games.players.setup import fixed_in, onset_of, unmended
 from schemas.common.errors import UsageError
 

@@ -9,7 +9,7 @@ import pytest
 
 import research.null
 from analytics.losses.effects import Effect
-from games.einstein import planted
+from games.einstein import experiment as planted
 from research import judged
 from research.__main__ import NAMES, main
 from research.attribution import planted_games, proof_of

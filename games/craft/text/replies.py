@@ -36,6 +36,7 @@ from games.craft.engine.rules import Move, execute, placement_flags
 from games.craft.measures import progress
 from games.players.player import texts_of
 from schemas.chat.messages import Tool, ToolCall
+from schemas.common.packages import packaged_yaml
 from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Reading, ReadReply, is_echo
 
@@ -411,27 +412,7 @@ _HEAD: Final = re.compile(rf"^\s*{CALL}\s*", re.MULTILINE)
 _SPAN: Final = re.compile(r"must also specify span_to=(\S+)|expected (\(\d,\d\))$")
 
 
-TOOL: Final = Tool(
-    "simulate_move",
-    "Try a move on a copy of the board as it is now: whether it is possible, and how near the structure is to its target afterwards.",
-    {
-        "type": "object",
-        "properties": {
-            "move": {
-                "type": "object",
-                "properties": {
-                    "action": {"type": "string", "enum": ["place", "remove", "clarify"]},
-                    "block": {"type": ["string", "null"], "description": "block code, such as rs"},
-                    "position": {"type": "string", "description": "cell, such as (1,0)"},
-                    "layer": {"type": "integer"},
-                    "span_to": {"type": ["string", "null"], "description": "second cell of a large block"},
-                },
-                "required": ["action", "position", "layer"],
-            }
-        },
-        "required": ["move"],
-    },
-)
+TOOL: Final = Tool(**packaged_yaml(__package__, "tool.yaml"))
 """The same for models that call tools in their provider's protocol."""
 
 

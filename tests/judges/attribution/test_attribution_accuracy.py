@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from analytics.losses.accuracy import accuracy_report, truths
 from analytics.query import query
 from cotrace.cli import cli
-from games.einstein.planted import play_planted
+from games.einstein.experiment import play_planted
 from judges.attribution import asking
 from judges.attribution.asking import MANNERS, Ask, AskingRequest, ask_games
 from judges.attribution.thumb import RULES, Guess

@@ -15,7 +15,7 @@ from analytics.findings import findings
 from analytics.installation import ensure_installed
 from analytics.losses.lost import lost_report
 from analytics.query import query
-from games.craft.planted import fault_in, play_planted
+from games.craft.experiment import fault_in, play_planted
 from games.craft.text.replies import FAILED_CALL_MESSAGE
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import Link

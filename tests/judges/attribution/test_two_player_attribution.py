@@ -10,12 +10,12 @@ import pytest
 
 from analytics.losses.accuracy import truths
 from analytics.query import query
-from games.asympuzl import planted as asympuzl
-from games.coordination import planted as coordination
-from games.einstein import planted as einstein
+from games.asympuzl import experiment as asympuzl
+from games.coordination import experiment as coordination
+from games.einstein import experiment as einstein
 from games.einstein.engine.table import RulesName
 from games.einstein.game import GameSettings
-from games.overcooked import planted as overcooked
+from games.overcooked import experiment as overcooked
 from judges.attribution.findings import Link
 from judges.einstein.attribution import played_steps
 from judges.evidence.transcript import load
