@@ -71,6 +71,7 @@ BASIS: Final = "".join(_BASIS.format(schema=schema) for schema in SCHEMAS)
 """Which games are materialized, and which are due; made before the views, for no game."""
 
 _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")
+_PIECE: Final = re.compile(r"\bfrom (\w+)")
 _HEAD: Final = re.compile(r"create or replace view (\w+) as\n")
 _BY_GAME: Final = re.compile(r"\n-- (Materialized|Read)(?::)? by (judged )?game")
 
@@ -86,9 +87,12 @@ def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
     schema, is_stored = by_game[name]
 
     def rows_due(found: re.Match[str]) -> str:
-        if found[1] in by_game and by_game[found[1]][0] == schema:
-            return f"{schema}.due_{found[1]}"
-        return f"(select * from {found[1] or found[2]} where episode_id in (select episode_id from {schema}.due))"
+        return _PIECE.sub(lambda piece: f"from {of_due(piece[1])}", found[2]) if found[2] else of_due(found[1])
+
+    def of_due(read: str) -> str:
+        if read in by_game and by_game[read][0] == schema:
+            return f"{schema}.due_{read}"
+        return f"(select * from {read} where episode_id in (select episode_id from {schema}.due))"
 
     due = _DUE.sub(rows_due, sql).replace(f"create or replace view {name} as", f"create or replace view {schema}.due_{name} as")
     due += f"comment on view {schema}.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"

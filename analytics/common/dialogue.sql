@@ -1,9 +1,10 @@
 -- dialogue_messages: the messages of games whose logs have no states, but for those of tools and system prompts.
 -- One row is a public message that has words, of an agent.
+-- Read by game:
 create or replace view dialogue_messages as
 with without_states as (
     select episode_id
-    from turns
+    from unmaterialized('turns') as turns
     group by episode_id
     having count(state_before) + count(state_after) = 0
 ),
@@ -12,9 +13,9 @@ texts as (
     select
         sent.episode_id, sent.turn, sent.seq, sent.agent, sent.text,
         trim(regexp_replace(lower(sent.text), '[^\p{L}\p{N}]+', ' ', 'g')) as plain
-    from utterances as sent
+    from unmaterialized('utterances') as sent
     inner join without_states using (episode_id)
-    left join agents on sent.episode_id = agents.episode_id and sent.agent = agents.agent
+    left join unmaterialized('agents') as agents on sent.episode_id = agents.episode_id and sent.agent = agents.agent
     where sent.channel = 'public' and coalesce(agents.role, sent.agent) not in ('tool', 'system') and sent.agent not in ('tool', 'system')
 )
 
@@ -28,19 +29,21 @@ where plain <> '';
 
 -- dialogue_games: the games without states in whose messages and calls repetitions and open questions can be seen.
 -- One row is a game in which an agent speaks or calls a tool more than once; of any other nothing is known of these, which is not none.
+-- Materialized: by game
 create or replace view dialogue_games as
 select distinct episode_id
-from dialogue_messages
+from unmaterialized('dialogue_messages') as dialogue_messages
 where place > 1
 union
 select actions.episode_id
-from actions
-inner join turns using (episode_id, turn)
+from unmaterialized('actions') as actions
+inner join unmaterialized('turns') as turns using (episode_id, turn)
 group by actions.episode_id, actions.agent
 having count(turns.state_before) + count(turns.state_after) = 0 and count(*) > 1;
 
 -- dialogue_failures: what went wrong in games without states, as far as the words and calls show it by themselves.
 -- One row is (episode_id, turn, agent, category).
+-- Materialized: by game
 create or replace view dialogue_failures as
 with repeats as (
     select
@@ -48,8 +51,8 @@ with repeats as (
         if(later.plain = earlier.plain, 'repeated_message', 'similar_message') as category,
         max(earlier.turn) as since,
         min(later.text) as text
-    from dialogue_messages as later
-    inner join dialogue_messages as earlier
+    from unmaterialized('dialogue_messages') as later
+    inner join unmaterialized('dialogue_messages') as earlier
         on
             later.episode_id = earlier.episode_id
             and later.agent = earlier.agent
@@ -70,8 +73,8 @@ calls as (
         actions.episode_id, actions.turn, actions.agent, actions.verb || ' ' || actions.arguments as call,
         lag(actions.verb || ' ' || actions.arguments) over agents_calls as call_before,
         lag(actions.turn) over agents_calls as since
-    from actions
-    inner join dialogue_games using (episode_id)
+    from unmaterialized('actions') as actions
+    inner join unmaterialized('dialogue_games') as dialogue_games using (episode_id)
     window agents_calls as (partition by actions.episode_id, actions.agent order by actions.turn, actions.seq)
 )
 
@@ -87,13 +90,14 @@ where call = call_before
 group by episode_id, turn, agent
 union all
 select episode_id, turn, agent, 'unanswered_question' as category, turn as since, right(min(text), 80)
-from dialogue_messages
-inner join dialogue_games using (episode_id)
+from unmaterialized('dialogue_messages') as dialogue_messages
+inner join unmaterialized('dialogue_games') as dialogue_games using (episode_id)
 where regexp_matches(text, '\?[\s"''*)\]]*$') and (next_agent is null or next_agent = agent)
 group by episode_id, turn, agent;
 
 -- dialogue_spirals: stretches in which an agent repeats itself, in games without states.
 -- One row is a maximal stretch of one kind of one agent in one game.
+-- Materialized: by game
 create or replace view dialogue_spirals as
 with repeats as (
     select
@@ -103,7 +107,7 @@ with repeats as (
             partition by episode_id, agent, if(category = 'repeated_call', category, 'repeated_message')
             order by turn rows between unbounded preceding and 1 preceding
         ) as last_turn
-    from dialogue_failures
+    from unmaterialized('dialogue_failures') as dialogue_failures
     where category <> 'unanswered_question'
 ),
 
@@ -124,14 +128,15 @@ group by episode_id, agent, kind, stretch;
 -- contradictions_read: the messages of games without states of which it is known whether they contradict an earlier statement of their author.
 -- One row is (episode_id, turn, agent) with answers yes or no to a question `contradicts_itself`, of whatever rubric. People's labels count
 -- before judges, then the majority; a message whose answers are split is left out. Of any other message nothing is known, which is not a no.
+-- Materialized: by judged game
 create or replace view contradictions_read as
 with answers as (
     select unit_key, episode_id, turn, agent, 'labels' as basis, lower(answer) as answer, null as reason
-    from labels
+    from unmaterialized('labels') as labels
     where question = 'contradicts_itself' and not starts_with(annotator, 'llm:')
     union all
     select unit_id as unit_key, episode_id, turn, agent, 'judges' as basis, lower(answer) as answer, reason
-    from verdicts_latest
+    from unmaterialized('verdicts_latest') as verdicts_latest
     where question = 'contradicts_itself' and variant is null
 ),
 
@@ -155,7 +160,7 @@ messages as (
         bool_or(contradicts) as contradicts,
         min(evidence) filter (contradicts) as evidence
     from units
-    where (episode_id, turn, agent) in (select (episode_id, turn, agent) from dialogue_messages)
+    where (episode_id, turn, agent) in (select (episode_id, turn, agent) from unmaterialized('dialogue_messages') as sent)
     group by episode_id, turn, agent, basis
     qualify row_number() over (partition by episode_id, turn, agent order by basis desc) = 1
 )

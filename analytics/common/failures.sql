@@ -199,16 +199,16 @@ qualify
 -- Shows: taxonomy, model, category, turns, share
 create or replace view failure_breakdown as
 with game_counts as (
-    select taxonomy, benchmark, condition, model, level, category, counted, episode_id, count(*) as turns
-    from failure_turns
-    group by all
+    select games.benchmark, games.condition, games.model, games.level, found.*, found.category <> 'no_oracle_or_attempt' as counted
+    from game_categories as found
+    inner join games using (episode_id)
 ),
 
 game_sizes as (
     select
         taxonomy, benchmark, condition, model, level, episode_id,
-        count(distinct (turn, agent)) filter (counted) as size
-    from failure_turns
+        coalesce(max(turns) filter (category is null), 0) as size
+    from game_counts
     group by all
 ),
 
@@ -223,6 +223,7 @@ counts as (
     inner join game_sizes
         on game_counts.taxonomy = game_sizes.taxonomy
         and game_counts.episode_id = game_sizes.episode_id
+    where game_counts.category is not null
     group by all
 ),
 
@@ -239,6 +240,7 @@ groups as (
 categories as (
     select distinct taxonomy, category, counted
     from game_counts
+    where category is not null
 ),
 
 filled as (

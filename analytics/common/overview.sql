@@ -1,3 +1,18 @@
+-- game_process: how each game was played, in its family's measures of it: the remove gap in CRAFT.
+-- One row is a game and a measure.
+-- Materialized: by game
+create or replace view game_process as
+select * from unmaterialized(every_family('process')) as process;
+
+-- game_regrets: the regret of each game by agent and failure point, of turns that lost something.
+-- One row is (episode_id, agent, link, status) of attributions.
+-- Materialized: by judged game
+create or replace view game_regrets as
+select episode_id, agent, link, status, count(distinct turn) as turns, sum(cost) as cost
+from unmaterialized('attributions') as attributions
+where cost > 1e-9 and isfinite(cost)
+group by all;
+
 -- team_overview_by: how far each team got, next to how it worked: the front page's figure, a row a team; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns).
 -- Parameters: levels: list of the levels whose games count, null for all; measure: which process measure, null for the one that is shown first.
@@ -12,7 +27,7 @@ with games_of_teams as (
 
 measured as (
     select games_of_teams.team_key, games_of_teams.task, episode_id, found.process, found.value, found.least, found.most
-    from every_family('process') as found
+    from game_process as found
     inner join games_of_teams using (episode_id)
     where found.value is not null and case when measure is null then found.is_default else found.process = measure end
 ),
@@ -176,16 +191,9 @@ with games_of_teams as (
 ),
 
 valued as (
-    select games_of_teams.team_key, count(*) as games
-    from games_of_teams
-    where episode_id in (select episode_id from turn_costs where isfinite(cost))
-    group by all
-),
-
-parts as (
-    select episode_id, agent, link, status, count(distinct turn) as turns, sum(cost) as cost, any_value(unit) as unit
-    from attributed_costs
-    where cost > 1e-9 and isfinite(cost)
+    select games_of_teams.team_key, count(*) as games, any_value(game_costs.unit) as unit
+    from game_costs
+    inner join games_of_teams using (episode_id)
     group by all
 )
 
@@ -196,8 +204,8 @@ select
     sum(found.cost) as cost,
     any_value(valued.games) as games,
     sum(found.cost) / any_value(valued.games) as cost_a_game,
-    any_value(found.unit) as unit
-from parts as found
+    any_value(valued.unit) as unit
+from game_regrets as found
 inner join games_of_teams using (episode_id)
 inner join valued using (team_key)
 group by all;

@@ -1,7 +1,7 @@
 -- spiral_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games), so that
 -- correction spirals can be seen in them.
 -- One row is a game; of any other game nothing is known of these, which is not the same as none.
--- Read by game:
+-- Materialized: by game
 create or replace view spiral_games as
 select distinct episode_id
 from unmaterialized('turns') as turns

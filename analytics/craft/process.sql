@@ -1,6 +1,6 @@
 -- craft_process: how a game of CRAFT was played, as the front page shows it: its remove gap, in each reading (docs/dev/remove_gap.md).
 -- One row is a game and a reading.
--- Materialized: by game
+-- Read by game:
 create or replace view craft_process as
 with counted as (
     select
