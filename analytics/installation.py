@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from analytics.views import BASIS, VIEWS, Meaning, files_of, materialize
+from analytics.views import BASIS, VIEWS, Meaning, files_of
 from schemas.common.errors import StoreError
-from schemas.store.store import SCHEMA_VERSION, Store
+from schemas.store.store import SCHEMA_VERSION, SCHEMAS, Store
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
@@ -96,6 +97,36 @@ def ensure_installed(store: Store) -> None:
     store.create()  # the views may read columns that an older store lacks
     store.define(install)
     materialize(store)
+
+
+def materialize(store: Store) -> None:
+    """Compute and store the rows of materialized views for the games that are due, in one transaction.
+
+    A store that cannot be written now (held by others, on a full disk), has views of another cotrace, or is a lake, is left as it is: its
+    readers compute what is due.
+    """
+    import duckdb
+
+    with suppress(StoreError, duckdb.Error), store.writing(sets_marks=True) as connection:
+        for schema in SCHEMAS if are_current(connection) else ():
+            connection.execute(f"create or replace temp table due as select episode_id from {schema}.due")
+            for spec in VIEWS:
+                if spec.schema == schema:
+                    connection.execute(
+                        f"delete from {schema}.{spec.name} where episode_id not in (select episode_id from {schema}.unchanged)"
+                    )
+                    connection.execute(spec.fill)
+            connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
+            connection.execute(_MARK.format(schema=schema))
+
+
+_MARK: Final = """
+insert into {schema}.games by name
+select episode_id, source_id, adapter_version, ingested_at
+from due
+inner join episodes using (episode_id)
+inner join sources using (source_id)
+"""
 
 
 def are_current(connection: duckdb.DuckDBPyConnection) -> bool:

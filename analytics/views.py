@@ -34,7 +34,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
@@ -42,10 +41,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schemas.common.errors import StoreError
 from schemas.common.text import in_sql
 from schemas.families import families
-from schemas.store.store import SCHEMAS, Store
+from schemas.store.store import SCHEMAS
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
@@ -85,16 +83,8 @@ def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
     """
     name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
     schema, is_stored = by_game[name]
-
-    def rows_due(found: re.Match[str]) -> str:
-        return _PIECE.sub(lambda piece: f"from {of_due(piece[1])}", found[2]) if found[2] else of_due(found[1])
-
-    def of_due(read: str) -> str:
-        if read in by_game and by_game[read][0] == schema:
-            return f"{schema}.due_{read}"
-        return f"(select * from {read} where episode_id in (select episode_id from {schema}.due))"
-
-    due = _DUE.sub(rows_due, sql).replace(f"create or replace view {name} as", f"create or replace view {schema}.due_{name} as")
+    due = _of_due(sql, schema, {read: f"{schema}.due_{read}" for read, (of, _) in by_game.items() if of == schema})
+    due = due.replace(f"create or replace view {name} as", f"create or replace view {schema}.due_{name} as")
     due += f"comment on view {schema}.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
     if not is_stored:
         return _DUE.sub(lambda found: found[1] or found[2], sql) + due
@@ -107,23 +97,25 @@ def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
     )
 
 
-def materialize(store: Store) -> None:
-    """Compute and store the rows of materialized views for the games that are due, in one transaction.
+def filling(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
+    """The statement that stores the rows of the games that are due: it reads what of other views has been stored of these games before."""
+    name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
+    schema, _ = by_game[name]
+    read = {read: f"{schema}.due_{read}" for read, (of, is_stored) in by_game.items() if of == schema and not is_stored}
+    stored = {read: f"{schema}.{read}" for read, (of, is_stored) in by_game.items() if of == schema and is_stored}
+    filtered = {
+        read: f"(select * from {table} where episode_id in (select episode_id from {schema}.due))" for read, table in stored.items()
+    }
+    return f"insert into {schema}.{name} by name\n{_of_due(sql, schema, read | filtered).partition(_HEAD.search(sql)[0])[2]}"  # type: ignore[index]
 
-    A store that cannot be written now (held by others, on a full disk, a lake) is left as it is: its readers compute what is due.
-    """
-    import duckdb
 
-    with suppress(StoreError, duckdb.Error), store.writing(sets_marks=True) as connection:
-        for schema in SCHEMAS:
-            names = _stored(connection, schema)
-            for name in names:
-                connection.execute(f"delete from {schema}.{name} where episode_id not in (select episode_id from {schema}.unchanged)")
-                connection.execute(f"insert into {schema}.{name} by name select * from {schema}.due_{name}")
-            if names:  # none has a store whose views are those of an older cotrace
-                connection.execute(f"create or replace temp table due as select episode_id from {schema}.due")
-                connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
-                connection.execute(_MARK.format(schema=schema))
+def _of_due(sql: str, schema: str, known: Mapping[str, str]) -> str:
+    """The statement with the rows of games that are due in the place of `unmaterialized`; of `known` views they are found there."""
+
+    def rows(read: str) -> str:
+        return known.get(read) or f"(select * from {read} where episode_id in (select episode_id from {schema}.due))"
+
+    return _DUE.sub(lambda found: _PIECE.sub(lambda piece: f"from {rows(piece[1])}", found[2]) if found[2] else rows(found[1]), sql)
 
 
 def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
@@ -133,24 +125,8 @@ def read_stored(connection: duckdb.DuckDBPyConnection) -> None:
     """
     for schema in SCHEMAS:
         if connection.execute(f"select count(*) from {schema}.due").fetchall() == [(0,)]:
-            for name in _stored(connection, schema):
+            for name in [spec.name for spec in VIEWS if spec.schema == schema]:
                 connection.execute(f"create or replace temp view {name} as from {schema}.{name} semi join episodes using (episode_id)")
-
-
-def _stored(connection: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
-    """Names of the views with stored rows in this schema; a view is after those it reads, as their tables were made."""
-    rows = connection.execute(_NAMES, [schema]).fetchall()
-    return [name for (name,) in rows]
-
-
-_NAMES: Final = "select table_name from duckdb_tables() where schema_name = ? and table_name <> 'games'"
-_MARK: Final = """
-insert into {schema}.games by name
-select episode_id, source_id, adapter_version, ingested_at
-from due
-inner join episodes using (episode_id)
-inner join sources using (source_id)
-"""
 
 
 _SECTION = re.compile(
@@ -198,6 +174,10 @@ class ViewFile:
     listed: str
     """Its line in `cotrace report list`; empty where `analytics.reports.GROUPS` does."""
     sql: str
+    schema: str
+    """Of its stored rows (`schemas.store.store.SCHEMAS`); empty of a view without any."""
+    fill: str
+    """The statement that stores its rows of games that are due; empty as `schema`."""
 
 
 class _Statement(NamedTuple):
@@ -212,6 +192,7 @@ def _load(
     sections, meanings = _sections(_header(sql)), dictionary(file.parent)
     special = {column: found for key, found in meanings.items() if (column := key.removeprefix(f"{name}.")) != key}
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
+    schema = by_game[name][0] if by_game.get(name, ("", False))[1] else ""
     grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
     return ViewFile(
         name=name,
@@ -225,6 +206,8 @@ def _load(
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         listed=sections.get("Listed:", "").rstrip("."),
         sql=expanded(sql, by_game) if name in by_game else sql,
+        schema=schema,
+        fill=filling(sql, by_game) if schema else "",
     )
 
 

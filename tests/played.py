@@ -42,6 +42,7 @@ def _played(folder: Path) -> None:
     store = Store(folder / "played.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)
+    Store.settle(store)
 
 
 def _judged(folder: Path) -> None:
@@ -49,3 +50,4 @@ def _judged(folder: Path) -> None:
     for name in ("spatial_grounding", "pragmatic_sufficiency"):
         run(JudgeRequest(rubric=find(name)), store)
     attribute_games(store)
+    Store.settle(store)

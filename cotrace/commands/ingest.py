@@ -76,6 +76,8 @@ def command(
     with progress_bar("reading logs") as show:
         report = ingest_paths(paths, store, log_format=reader, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))
     ensure_installed(store)
+    if report.episodes:
+        type(store).settle(store)
     tell(report, store, in_full=in_full)
     return 0 if report.is_clean else 1
 
