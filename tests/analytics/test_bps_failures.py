@@ -140,7 +140,9 @@ def test_what_unique_perspective_adds_to_the_remove_gap_is_that_of_regressions(t
     both = LinearRegression().fit(np.column_stack([mm5, gap]), y)
     r2 = both.score(np.column_stack([mm5, gap]), y)
     r2_gap, a = LinearRegression().fit(gap[:, None], y).score(gap[:, None], y), LinearRegression().fit(mm5[:, None], gap).coef_[0]
-    cells = {(cell["row"], cell["column"]): cell for cell in paper_table(made, "craft", "table", "7").cells.to_dicts()}
+    cells = {
+        (cell["row"], cell["column"].removesuffix(" (engine)")): cell for cell in paper_table(made, "craft", "table", "7").cells.to_dicts()
+    }
     path = "MM5 -> remove gap -> progress"
     wanted = {
         ("MM5 + remove gap", "R2"): r2,

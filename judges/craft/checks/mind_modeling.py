@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
-from games.craft.engine.board import SEEN_BY, WALLS, Board, Director
+from games.craft.engine.board import MAX_HEIGHT, SEEN_BY, WALLS, Director
 from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided, wanted_now
 from judges.craft.language.typed import Detail
@@ -98,8 +98,7 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
             return undecided(whole.why)
     meant, asked = thought.reading.whole(Request), subject.message.reading.whole(Request)
     if not isinstance(meant, Open) and not isinstance(asked, Open) and meant and all(one.cells and one.color for one in meant):
-        board = subject.prepared.board
-        twins = {request: next((one for one in asked if _covers(request, one, board)), None) for request in meant}
+        twins = {request: next((one for one in asked if _covers(subject, request, one)), None) for request in meant}
         lost = [
             one for one, twin in twins.items() if twin is None and (one.when == "now" or any(compatible(one, message) for message in asked))
         ]
@@ -113,15 +112,27 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
     return _lost(wanted, subject.message)
 
 
-def _covers(wanted: Request, reply: Request, board: Board) -> bool:
-    """Whether a message states all that a reasoning arrived at; what the reasoning leaves open, it may add only as the next free layer."""
-    parts = ((wanted.verb, reply.verb), (wanted.color, reply.color), (wanted.size, reply.size))
-    layers = {wanted.layer} if wanted.layer is not None else {None, *map(board.height, wanted.cells)}
+def _covers(subject: _Subject, wanted: Request, reply: Request) -> bool:
+    """Whether a message states all that a reasoning arrived at; it may add the next free layer, and the size that the view shows there."""
+    parts = ((wanted.verb, reply.verb), (wanted.color, reply.color))
+    heights = {subject.prepared.board.height(cell) for cell in wanted.cells}
+    layers = {wanted.layer} if wanted.layer is not None else {None, *heights}
     return (
         reply.stated
         and set(reply.cells) == set(wanted.cells)
         and all(meant == claimed for meant, claimed in parts)
         and reply.layer in layers
+        and (wanted.size == reply.size or (wanted.size is None and _shows_size(subject, reply)))
+    )
+
+
+def _shows_size(subject: _Subject, reply: Request) -> bool:
+    """Whether the director's view has a block of this colour and size there, on the layer that is named or the next one."""
+    if not reply.one_block or not reply.on_wall(subject.director) or not subject.game.has_view(subject.director):
+        return False
+    layer = reply.layer if reply.layer is not None else max(map(subject.prepared.board.height, reply.cells))
+    return all(
+        layer < MAX_HEIGHT and subject.game.shown(subject.director, cell, layer) == (reply.color, reply.size) for cell in reply.cells
     )
 
 

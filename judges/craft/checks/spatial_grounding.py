@@ -102,11 +102,14 @@ def settles_on_missing_block(subject: _Subject) -> Decision:
 
 
 def _is_missing(subject: _Subject, request: Request) -> bool:
-    if request.verb not in ("place", "replace") or request.block is None or not request.one_block:
+    """A block is named by colour and place; a size that is stated has to be right."""
+    if request.verb not in ("place", "replace") or request.color is None or not request.cells:
+        return False
+    if request.size is not None and not request.one_block:
         return False
     layers = range(MAX_HEIGHT) if request.layer is None else [request.layer]
-    wanted = (request.color, request.size)
-    return any(all(layer >= subject.height(cell) and subject.shown(cell, layer) == wanted for cell in request.cells) for layer in layers)
+    wanted = {(request.color, size) for size in ("s", "l") if request.size in (None, size)}
+    return any(all(layer >= subject.height(cell) and subject.shown(cell, layer) in wanted for cell in request.cells) for layer in layers)
 
 
 def _not_missing(subject: _Subject, request: Request) -> str:
@@ -296,7 +299,8 @@ def _unanimous(decisions: Iterable[Decision]) -> Decision:
     return agreed([*decisions], "the reasoning asks for several things")
 
 
-def _whole(answer: Callable[[_Subject], Decision]) -> Check:
+def _whole(answer: Callable[[_Subject], Decision], *, once: bool = False) -> Check:
+    """Check all reasonings of the turn; `once`: a yes to one of them is enough."""
 
     def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
         game = game_of(transcript)
@@ -307,7 +311,8 @@ def _whole(answer: Callable[[_Subject], Decision]) -> Check:
         thoughts = [thought for thought, _ in prepared.spoken(director) if thought is not None]
         if not thoughts:
             return undecided("the log has no reasoning of this director on this turn")
-        return agreed([answer(_Subject(game, prepared, director, thought)) for thought in thoughts], _REPEATED)
+        found = [answer(_Subject(game, prepared, director, thought)) for thought in thoughts]
+        return next((one for one in found if once and one.answer == "yes"), None) or agreed(found, _REPEATED)
 
     return check
 
@@ -330,7 +335,7 @@ def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
 
 CHECKS: Final[dict[str, Check]] = {
     "craft.SG1": _whole(settles_on_missing_block),
-    "craft.SG1_any": _whole(names_missing_block),
+    "craft.SG1_any": _whole(names_missing_block, once=True),
     "craft.SG2": _whole(leaves_out_right_blocks),
     "craft.SG3": _each(gives_target_layer),
     "craft.SG3_next": _each(gives_next_layer),

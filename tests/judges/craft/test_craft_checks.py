@@ -114,6 +114,10 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG1", "D1", "Remove the small red block at (0,0), layer 1.", TALL_CORNER, None),
     ("SG1", "D1", "I need a small green block at (0,0), layer 1.", RIGHT_CORNER, None),
     ("SG1", "D2", "Place a small red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
+    ("SG1", "D2", "Place a red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
+    ("SG1", "D1", "I need a large yellow block across (0,0) and (1,0), layer 0.", {}, None),
+    ("SG1_any", "D1", "I need a yellow block at (0,0), layer 0.", {}, "yes"),
+    ("SG1_any", "D1", "I need a yellow block at (0,0), layer 0.", RIGHT_CORNER, "no"),
     ("SG2", "D1", "I need a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG2", "D1", "Remove the small yellow block at (0,0), layer 0.", RIGHT_CORNER, "no"),
     ("SG2", "D1", "The yellow block at (0,0), layer 0 is correct. Place a small orange block at (0,0), layer 1.", RIGHT_CORNER, "yes"),
@@ -242,6 +246,28 @@ def test_message_must_carry_over_what_the_reasoning_found(message: str, answer: 
     thought = "Place a large blue block across (1,0) and (2,0), layer 0."
 
     assert answer == decide("MM4", game(turn(thoughts={"D1": thought}, messages=[("D1", message)])), "D1").answer
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("Put a small yellow block in my left corner, bottom layer.", "yes"),
+        ("Put a large yellow block across the left and middle of my bottom layer.", None),
+        ("Put a yellow block in my left corner, bottom layer.", "yes"),
+    ],
+)
+def test_message_may_add_the_size_that_the_view_shows(message: str, answer: str | None) -> None:
+    """The reasoning needs no size where it has colour, cell and layer; another size than the view's is left open."""
+    thought = "I need a yellow block at (0,0), layer 0."
+    assert answer == decide("MM4", game(turn(thoughts={"D1": thought}, messages=[("D1", message)])), "D1").answer
+
+
+def test_of_two_reasonings_of_a_turn_one_that_names_a_missing_block_is_enough() -> None:
+    played = game(turn(thoughts={"D1": "I need a small yellow block at (0,0), layer 0."}, messages=[("D1", "Go on.")]))
+    said = played.turns[0].utterances
+    again = [replace(said[0], seq=3, text="Let us see what the others want."), replace(said[1], seq=4)]
+    twice = replace(played, turns=(replace(played.turns[0], utterances=(*said, *again)),))
+    assert decide("SG1_any", twice, "D1").answer == "yes"
 
 
 @pytest.mark.parametrize("message", ["", "No message provided"])
