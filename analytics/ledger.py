@@ -1,4 +1,4 @@
-"""The report `claims`: each statement about what differs or goes together that reports make, as a row, with one error rate over all."""
+"""The report `claims`: each sentence that reports make, as a row, with one error rate over all that are tested."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Claimed(NamedTuple):
     unit: str
     """What is independent."""
     test: str
+    """Empty: an interval, or a number alone."""
     family: str
     """Column within whose values the report corrects p-values."""
     n: str
@@ -50,7 +51,7 @@ CLAIMED: Final[Mapping[str, Claimed]] = {line.pop("report"): Claimed(**line) for
 
 
 def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
-    """One row for every statement about a difference or an association that the reports make, and every sentence of the front page.
+    """One row for every sentence that the reports make, with a test or an interval, and every sentence of the front page.
 
     Columns: `report_columns.csv`.
 
@@ -80,21 +81,20 @@ def statements(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
 
 
 def _of_report(name: str, about: Claimed, found: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    sizes: dict[Any, int] = dict(found.drop_nulls(about.p).group_by(about.family).len().iter_rows())
+    sizes: dict[Any, int] = dict(found.drop_nulls(about.p).group_by(about.family).len().iter_rows()) if about.p else {}
+    columns = {"value": about.value, "low": about.low, "high": about.high, "p": about.p, "p_family": about.p_family}
     for row in found.iter_rows(named=True):
         is_exact = name == "compare" and row["paired"]
         yield {
             "report": name,
-            "sentence": row["advice"],
+            "sentence": row["advice"] if "advice" in row else row["sentence"],
             "estimand": _filled(about.estimand, row),
             "population": _filled(about.population, row),
             "unit": about.unit,
             "n": row[about.n],
             "test": about.test,
-            **{key: _finite(row[column]) for key, column in (("value", about.value), ("low", about.low), ("high", about.high))},
-            "p": row[about.p],
-            "tests": sizes.get(row[about.family], 0),
-            "p_family": row[about.p_family],
+            **{key: _finite(row[column]) if column else None for key, column in columns.items()},
+            "tests": sizes.get(row[about.family], 0) if about.p else 0,
             "shown": False,
             "least": 2.0 ** (1 - row[about.n]) if is_exact else 0.0,
             "is_ratio": about.is_ratio,

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from analytics.estimates.design import number_of
 from schemas.records import Action, Agent, Episode, Json, JudgeRun, Label, Run, Turn, Utterance, Verdict
 from schemas.store import batches
 from schemas.store.store import Store
@@ -51,9 +52,11 @@ def fill(store: Store, world: Judging, random: np.random.Generator) -> None:
         rows["judge_runs"].append(run)
     for number in range(2):
         rows["runs"].append(Run(f"m{number}", "board", "c", Json("{}"), _STARTED))
-    labelled = random.permutation(_GAMES * _TURNS) < _GAMES * _TURNS / 2
-    for game in range(_GAMES):
-        name, author = f"g{game}", f"m{game % 2}"
+    games = [f"g{number}" for number in random.permutation(100 * _GAMES)[:_GAMES]]
+    units = sorted((f"{name}/{turn}/A" for name in games for turn in range(1, _TURNS + 1)), key=lambda unit: number_of(f"{_RUBRIC}/{unit}"))
+    labelled = frozenset(units[: len(units) // 2])  # as `labels template` draws them
+    for game, name in enumerate(games):
+        author = f"m{game % 2}"
         score = float(random.beta(3, 3))
         rows["agents"].append(Agent(name, "A", "Director", author, None, None, None, None))
         rows["episodes"].append(
@@ -76,7 +79,7 @@ def fill(store: Store, world: Judging, random: np.random.Generator) -> None:
                 about = (name, turn, question)
                 truth = random.random() < level[place]
                 rows["verdicts"] += _verdicts(about, bool(truth), world.judge, random)
-                if labelled[game * _TURNS + turn - 1]:
+                if f"{name}/{turn}/A" in labelled:
                     rows["labels"] += _labels(about, bool(truth), world.people, random)
     with store.writing() as connection:
         for table in rows:
