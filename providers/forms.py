@@ -45,15 +45,17 @@ class Form:
 
     @cached_property
     def closed_schema(self) -> dict[str, Any]:
-        """All properties of each object are required and no others allowed, as servers want it that hold replies to a schema."""
+        """All properties of each object are required and no others allowed, as servers want it that hold replies to a schema.
+
+        As OpenAI's client makes it, which would write what several questions share once for each of them.
+        """
         found: dict[str, Any] = _closed(self.schema)
         return found
 
     @cached_property
-    def open_schema(self) -> dict[str, Any]:
-        """As `closed_schema`, but what may be left out may: it costs no tokens, and a small model makes nothing up."""
-        found: dict[str, Any] = _closed(self.schema, required=False)
-        return found
+    def may_leave_out(self) -> bool:
+        """Whether there are fields that need no value: left out, they cost no tokens, and a small model makes nothing up."""
+        return '"default":' in orjson.dumps(self.schema).decode()
 
     @cached_property
     def wish(self) -> str:
@@ -163,12 +165,12 @@ def system_text(messages: Sequence[Message]) -> str:
     return "\n\n".join(message["content"] for message in messages if message["role"] == "system")
 
 
-def _closed(schema: Any, *, required: bool = True) -> Any:
+def _closed(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_closed(part, required=required) for part in schema]
+        return [_closed(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _closed(part, required=required) for name, part in schema.items()}
+    found = {name: _closed(part) for name, part in schema.items()}
     if isinstance(schema.get("properties"), Mapping):
-        found |= {"additionalProperties": False} | ({"required": list(schema["properties"])} if required else {})
+        found |= {"additionalProperties": False, "required": list(schema["properties"])}
     return found

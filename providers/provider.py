@@ -143,6 +143,7 @@ class ModelSettings:
         return found | {name: value for name, value in chosen.items() if value is not None}
 
 
+@cache
 def is_own(base_url: str | None) -> bool:
     """Whether an address is one of this machine or of a private network: what a server there costs is on no price list."""
     host = urlsplit(base_url or "").hostname

@@ -65,8 +65,8 @@ _AS_IT_IS: Final = ("messages", "tools", "tool_choice", "response_format")
 
 
 def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
-    content = form.open_schema if kwargs.get(_MAY_LEAVE_OUT) else form.closed_schema
-    strict = content == form.closed_schema
+    strict = not (kwargs.get(_MAY_LEAVE_OUT) and form.may_leave_out)
+    content = form.closed_schema if strict else form.schema
     schema = {"name": form.tool.name, "description": form.model.__doc__ or "", "schema": content, "strict": strict}
     return {**kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
