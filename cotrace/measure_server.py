@@ -80,10 +80,10 @@ async def measure(settings: ModelSettings, tell: Callable[[str], None]) -> Measu
         UsageError: the model's name or address is none, or its key is missing.
     """
     began = time.monotonic()
-    tell("what the server states")
-    profile = await asyncio.to_thread(stated, settings)
     tell("how fast it reads a prompt")
-    profile = profile.model_copy(update={"prompt_speed": await _prompt_speed(settings)})
+    prompt_speed = await _prompt_speed(settings)
+    tell("what the server states")  # only now: while it loads its model, it states nothing
+    profile = (await asyncio.to_thread(stated, settings)).model_copy(update={"prompt_speed": prompt_speed})
     at_once = min(profile.slots or 1, _MOST_AT_ONCE)
     tell(f"how fast it writes, {at_once} calls at once")
     profile = profile.model_copy(update={"reply_speed": await _reply_speed(settings, at_once)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -11,6 +11,9 @@ from cotrace.options.models import endpoints_of, model_options, named, tell_mode
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
 from schemas.store.store import Store
 
+_QUESTIONS: Final = 8
+"""The longest form lists suspects, which take about as many tokens as so many answers."""
+
 
 def ask_decisive(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:
     """Ask, and tell what came of it; 1 if calls failed, or no game was selected."""
@@ -18,7 +21,7 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     from cotrace.progress import progress_bar
     from judges.attribution.asking import AskingRequest, ask_games
 
-    (first, *others), concurrency = endpoints_of(named(model), options)
+    (first, *others), concurrency = endpoints_of(named(model), options, _QUESTIONS)
     tell_models([first], options["prices"], options["max_cost"])
     limits = {name: options[name] for name in ("cache", "max_cost", "prices")}
     request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, concurrency=concurrency, **limits)
