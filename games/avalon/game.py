@@ -206,7 +206,12 @@ class Game:
     def _run(self) -> Generator[_Asked, _Replies, None]:
         table = self.table
         while table.winner is None and table.stage != "assassination":
-            yield from self._discussion()
+            self._messages = []
+            for agent in self.agents * self.settings.messages:
+                ((text, thought),) = yield "discuss", (agent,)
+                self._messages.append(Message(agent, text.strip(), thought))
+            self._all_messages += self._messages
+            self._finished.append(self.table.discuss(self._messages))
             while table.stage == "proposal":
                 yield from self._proposal()
             yield from self._quest()
@@ -214,14 +219,6 @@ class Game:
             yield from self._assassination()
         while True:
             yield "over", ()
-
-    def _discussion(self) -> Generator[_Asked, _Replies, None]:
-        self._messages = []
-        for agent in self.agents * self.settings.messages:
-            ((text, thought),) = yield "discuss", (agent,)
-            self._messages.append(Message(agent, text.strip(), thought))
-        self._all_messages += self._messages
-        self._finished.append(self.table.discuss(self._messages))
 
     def _proposal(self) -> Generator[_Asked, _Replies, None]:
         table, leader = self.table, str(self.table.leader)

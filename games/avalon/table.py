@@ -143,10 +143,7 @@ class Table:
 
     def _known(self, position: int | None) -> dict[str, Any] | None:
         known = None if self.quests is None else self.beliefs.knowledge(position, self.quests)
-        return None if known is None else self._written(known)
-
-    def _written(self, known: rules.Knowledge) -> dict[str, Any]:
-        return known._asdict() | {"good": self._names(known.good), "evil": self._names(known.evil)}
+        return None if known is None else (known._asdict() | {"good": self._names(known.good), "evil": self._names(known.evil)})
 
     def _names(self, positions: int) -> list[str]:
         return [self.names[position] for position in rules.positions_of(positions)]

@@ -150,7 +150,11 @@ def apply(state: HanabiState, player_index: int, move: Move, drawn: str | None) 
         return _hinted(state, player_index, move)
     place = move.card or 0
     card = state.hands[player_index][place]
-    after = _redrawn(state, player_index, place, drawn)
+    hand = (*state.hands[player_index][:place], *state.hands[player_index][place + 1 :], *((drawn,) if drawn else ()))
+    known = (*state.knowledge[player_index][:place], *state.knowledge[player_index][place + 1 :], *((Known(),) if drawn else ()))
+    hands = (hand, state.hands[1]) if player_index == 0 else (state.hands[0], hand)
+    knowledge = (known, state.knowledge[1]) if player_index == 0 else (state.knowledge[0], known)
+    after = replace(state, hands=hands, knowledge=knowledge, deck=state.deck - (drawn is not None))
     if move.verb == "discard":
         return replace(after, discards=(*state.discards, card), tokens=state.tokens + 1), Effect(card=card, token_gained=True)
     if not state.fits(card):
@@ -163,14 +167,6 @@ def apply(state: HanabiState, player_index: int, move: Move, drawn: str | None) 
 def draws(before: HanabiState, move: Move, after: HanabiState) -> bool:
     """Whether a card is drawn after a move: one left the hand, the deck has some, and the game is not over."""
     return move.card is not None and before.deck > 0 and after.lives > 0 and after.stacked < MAX_SCORE
-
-
-def _redrawn(state: HanabiState, player_index: int, place: int, drawn: str | None) -> HanabiState:
-    hand = (*state.hands[player_index][:place], *state.hands[player_index][place + 1 :], *((drawn,) if drawn else ()))
-    known = (*state.knowledge[player_index][:place], *state.knowledge[player_index][place + 1 :], *((Known(),) if drawn else ()))
-    hands = (hand, state.hands[1]) if player_index == 0 else (state.hands[0], hand)
-    knowledge = (known, state.knowledge[1]) if player_index == 0 else (state.knowledge[0], known)
-    return replace(state, hands=hands, knowledge=knowledge, deck=state.deck - (drawn is not None))
 
 
 def _hinted(state: HanabiState, player_index: int, move: Move) -> tuple[HanabiState, Effect]:

@@ -172,14 +172,6 @@ def _all_successors(search: _Search, state: Node) -> Iterator[_Successor]:
         start, goal = search.start_side[state.player], search.goal_side[state.player]
         placeable |= guesses & goal & (state.common | start)
         passable |= guesses & start & ~state.common
-    yield from _moves(search, state, placeable, passable)
-    if search.verbs.share:
-        yield from _shares(search, state)
-    if search.verbs.ask:
-        yield from _asks(search, state)
-
-
-def _moves(search: _Search, state: Node, placeable: int, passable: int) -> Iterator[_Successor]:
     after = state._replace(player=1 - state.player)
     puzzle = search.puzzle
     for block in bits(placeable):
@@ -188,15 +180,15 @@ def _moves(search: _Search, state: Node, placeable: int, passable: int) -> Itera
         yield (Move(block, source, puzzle.goals[block]),), after._replace(common=state.common & ~bit, placed=state.placed | bit)
     for block in bits(passable):
         yield (Move(block, puzzle.starts[block], COMMON),), after._replace(common=state.common | 1 << block)
-
-
-def _shares(search: _Search, state: Node) -> Iterator[_Successor]:
-    """Every item that the partner lacks and that is not obsolete (both its objects placed)."""
-    partner = 1 - state.player
-    for index in bits(state.received[state.player] & ~state.received[partner]):
-        about = 1 << index | 1 << search.puzzle.anchors[index]
-        if about & ~state.placed:
-            yield (Share(search.puzzle.items[index]),), _telling(state, partner, index)._replace(player=partner)
+    if search.verbs.share:
+        # Every item that the partner lacks and that is not obsolete (both its objects placed)
+        partner = 1 - state.player
+        for index in bits(state.received[state.player] & ~state.received[partner]):
+            about = 1 << index | 1 << search.puzzle.anchors[index]
+            if about & ~state.placed:
+                yield (Share(search.puzzle.items[index]),), _telling(state, partner, index)._replace(player=partner)
+    if search.verbs.ask:
+        yield from _asks(search, state)
 
 
 def _asks(search: _Search, state: Node) -> Iterator[_Successor]:

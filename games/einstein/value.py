@@ -218,14 +218,6 @@ class Search:
 
     def _actions(self, state: _State) -> Iterator[_Successor]:
         known, verbs = self._known(state.received[state.player], state.seen), self._verbs[state.player]
-        yield from self._moves(state, known)
-        if verbs.share or state.asked >= 0:
-            yield from self._shares(state)
-        unknown = self._everything & ~known
-        if verbs.ask and unknown:
-            yield from self._planned_asks(state, unknown) if self._planner else self._asks(state, unknown)
-
-    def _moves(self, state: _State, known: int) -> Iterator[_Successor]:
         common, placed, seen, received, closed, player, _ = state
         start, goal = self._start_side[player], self._goal_side[player]
         for block in bits(known & goal & ~placed & (common | start)):
@@ -233,6 +225,11 @@ class Search:
             yield 1, _State(common & ~bit, placed | bit, seen | bit, received, closed, 1 - player, _NOTHING)
         for block in bits(known & ~goal & start & ~common & ~placed):
             yield 1, _State(common | 1 << block, placed, seen, received, closed, 1 - player, _NOTHING)
+        if verbs.share or state.asked >= 0:
+            yield from self._shares(state)
+        unknown = self._everything & ~known
+        if verbs.ask and unknown:
+            yield from self._planned_asks(state, unknown) if self._planner else self._asks(state, unknown)
 
     def _shares(self, state: _State) -> Iterator[_Successor]:
         """Items that the partner lacks and that are not obsolete; as a reply, those about the object asked for."""

@@ -128,7 +128,10 @@ class Game:
         for agent in range(len(AGENTS)):
             yield from self._decide(agent)
         for agent, slot in enumerate(self._slots):
-            self._give_up_unreachable(agent, slot)
+            # Wait instead of an action that has nowhere to stand; the published engine draws lots in every step until it does
+            call = parse_call(slot.current or "")
+            if slot.current and call is not None and call.name != "wait" and next_move(self.world, agent, slot.current) == Move():
+                slot.current, slot.waited = _WAIT, 0
         actions = [slot.current or _WAIT for slot in self._slots]
         self._entry["actions"] = actions
         self._entry["content"]["action_list"] = [[action, *slot.queue] for action, slot in zip(actions, self._slots, strict=True)]
@@ -155,12 +158,6 @@ class Game:
         if not slot.queue:
             yield from self._own_turn(agent)
         yield from self._start(agent, self._take(slot))
-
-    def _give_up_unreachable(self, agent: int, slot: _Slot) -> None:
-        """Wait instead of an action that has nowhere to stand; the published engine draws lots in every step until it does."""
-        call = parse_call(slot.current or "")
-        if slot.current and call is not None and call.name != "wait" and next_move(self.world, agent, slot.current) == Move():
-            slot.current, slot.waited = _WAIT, 0
 
     def _own_turn(self, agent: int) -> Asking[None]:
         output = yield from self._ask(agent, "turn", agent, [])

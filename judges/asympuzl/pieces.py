@@ -21,12 +21,7 @@ def _clues(context: UnitContext) -> list[Entry]:
 
 @PIECES.add("own_hypothesis", "its working hypothesis before and after its answer", AGENT_UNITS)
 def _hypothesis(context: UnitContext) -> list[Entry]:
-    return _hypotheses(
-        context, ((Frame("before its answer"), context.now.state_before), (Frame("after its answer"), context.now.state_after))
-    )
-
-
-def _hypotheses(context: UnitContext, states: Iterable[tuple[Frame, Mapping[str, Any]]]) -> list[Entry]:
+    states = ((Frame("before its answer"), context.now.state_before), (Frame("after its answer"), context.now.state_after))
     name = context.agent_name
     return [Entry(Frame("The hypothesis of {} {}:", name, when), _positions(state[name])) for when, state in states if state.get(name)]
 

@@ -350,7 +350,7 @@ def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
     known = frozenset(_spoken_of(one.claim for one in read.claims if one.certain))
     for sentence in SENTENCE.finditer(text):
         words = [word for word in _OF_THE_GAME.finditer(text, *sentence.span()) if not _covers(quoted, *word.span())]
-        named = {_plain(word[0]) for word in words} - _SIDES
+        named = {"".join(word[0].split()).casefold() for word in words} - _SIDES
         is_read = any(start < sentence.end() and sentence.start() < end for start, end in quoted)
         if words and not (named <= known if named else is_read):
             yield Unread(sentence[0].strip(), "no claim quotes these words", _KINDS, *sentence.span())
@@ -358,10 +358,6 @@ def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
 
 def _covers(quoted: Iterable[tuple[int, int]], start: int, end: int) -> bool:
     return any(begin <= start and end <= stop for begin, stop in quoted)
-
-
-def _plain(word: str) -> str:
-    return "".join(word.split()).casefold()
 
 
 def _spoken_of(claims: Iterable[CraftClaim]) -> Iterator[str]:

@@ -174,7 +174,10 @@ def possibly_later(rubric: Rubric) -> list[str]:
 def _later(rubric: Rubric, names: Sequence[str], contexts: Iterable[UnitContext]) -> Counter[str]:
     found: Counter[str] = Counter()
     for context in contexts:
-        ended = _ended(rubric, context)
+        # The same unit in a log that ends with it
+        now = context.now if rubric.unit == "turn" else _ended_turn(context)
+        before = tuple(turn for turn in context.game.turns if turn.turn < now.turn)
+        ended = replace(context, game=replace(context.game, turns=(*before, now)), turn=now)
         found.update(name for name in names if pieces()[name].render(context) != pieces()[name].render(ended))
     return found
 
@@ -182,13 +185,6 @@ def _later(rubric: Rubric, names: Sequence[str], contexts: Iterable[UnitContext]
 def _shown(rubric: Rubric) -> list[str]:
     named = [*rubric.shows, *(name for question in rubric.questions.values() for name in question.also_shows)]
     return [name for name in dict.fromkeys(named) if name in pieces()]
-
-
-def _ended(rubric: Rubric, context: UnitContext) -> UnitContext:
-    """The same unit in a log that ends with it."""
-    now = context.now if rubric.unit == "turn" else _ended_turn(context)
-    before = tuple(turn for turn in context.game.turns if turn.turn < now.turn)
-    return replace(context, game=replace(context.game, turns=(*before, now)), turn=now)
 
 
 def _ended_turn(context: UnitContext) -> TurnView:

@@ -87,7 +87,12 @@ class World:
                 ahead = neighbour(body.at, move.direction)
                 if ahead in self.layout.floor and all(other.at != ahead for other in self.bodies):
                     body.at = ahead
-        self._cook(started)
+        # Advance what is running; as published, a start prevents utensils that were filled later from advancing in that step
+        blocked = False
+        for name, pot in self.utensils.items():
+            if self.running(name) and not blocked and name not in started:
+                pot.timer += 1
+            blocked = blocked or (self.rules == "published" and name in started)
         self.timestep += 1
         return done
 
@@ -127,14 +132,6 @@ class World:
             },
             "counters": {f"({x},{y})": item for (x, y), item in sorted(self.counters.items())},
         }
-
-    def _cook(self, started: set[str]) -> None:
-        """Advance what is running; as published, a start prevents utensils that were filled later from advancing in that step."""
-        blocked = False
-        for name, pot in self.utensils.items():
-            if self.running(name) and not blocked and name not in started:
-                pot.timer += 1
-            blocked = blocked or (self.rules == "published" and name in started)
 
     # -- interactions -----------------------------------------------------------------------------
 

@@ -161,16 +161,13 @@ class PreparedTurn:
     def _speeches(self, utterance: UtteranceView) -> Speech:
         key = utterance.seq
         if key not in self._read:
-            self._read[key] = self._speech(utterance)
+            agent = next(name for name in DIRECTORS if name == utterance.agent)
+            self._read[key] = Speech(agent, utterance.superseded, reading_of(self.transcript, self.view.turn, utterance), utterance.seq)
         return self._read[key]
 
     @cached_property
     def _read(self) -> dict[int, Speech]:
         return {}
-
-    def _speech(self, utterance: UtteranceView) -> Speech:
-        agent = next(name for name in DIRECTORS if name == utterance.agent)
-        return Speech(agent, utterance.superseded, reading_of(self.transcript, self.view.turn, utterance), utterance.seq)
 
 
 class PreparedGame:
@@ -204,7 +201,9 @@ class PreparedGame:
         Raises:
             LookupError: the store has no view for this director, or the cell is not on her wall.
         """
-        entry = self._view(agent)[f"row_{layer}"][WALLS[agent].index(cell)]
+        if not self.has_view(agent):
+            raise LookupError(f"no target view of {agent} in episode {self.transcript.episode_id}")
+        entry = (self.transcript.agents[agent].private_view or {})[f"row_{layer}"][WALLS[agent].index(cell)]
         color = COLOR_LETTERS.get(entry["color"])
         return None if color is None else (color, "s" if entry["size"] == 1 else "l")
 
@@ -212,11 +211,6 @@ class PreparedGame:
         """Whether the store knows what this director was shown."""
         view = self.transcript.agents.get(agent)
         return view is not None and _is_whole_view(view)
-
-    def _view(self, agent: Director) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        if not self.has_view(agent):
-            raise LookupError(f"no target view of {agent} in episode {self.transcript.episode_id}")
-        return self.transcript.agents[agent].private_view or {}
 
 
 @cached_for_recent

@@ -204,17 +204,13 @@ def _as_one_sentence(lines: list[str]) -> str:
             continue
         seen.add(label.group(1))
         goes_on = follower is not None and follower.group(1) not in seen
-        lines[number] = _without_label(lines[number], label)
+        name = label.group(1) if label.group(1) in _SPEAKING else " " * len(label.group(1))
+        lines[number] = " " * label.start(1) + name + " " * (label.end() - label.end(1)) + lines[number][label.end() :]
         ends.append("," if goes_on else "\n")
         if goes_on and lines[number].rstrip().endswith("."):
             lines[number] = lines[number].rstrip()[:-1].ljust(len(lines[number]))
         seen = seen if goes_on else set()
     return "".join(line + end for line, end in zip(lines, ends, strict=True))[:-1]
-
-
-def _without_label(line: str, label: re.Match[str]) -> str:
-    name = label.group(1) if label.group(1) in _SPEAKING else " " * len(label.group(1))
-    return " " * label.start(1) + name + " " * (label.end() - label.end(1)) + line[label.end() :]
 
 
 _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
