@@ -231,7 +231,6 @@ _SURE: Final = 0.05
 """Corrected p-value below which a difference is shown."""
 _HELD_BY_FEW: Final = "91 %"
 """How often the intervals of five shared tasks hold the truth, in simulation (tests/analytics/comparison); of yes and no it is more."""
-_CORRECTED: Final = ("corrected", "corrected_low", "corrected_high")
 _SIDE: Final = ("condition", "max_turns", "team_name")
 
 _Row = dict[str, Any]

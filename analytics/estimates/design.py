@@ -15,8 +15,6 @@ from schemas.common.errors import UsageError
 from schemas.common.wording import share
 from schemas.store.store import Store
 
-DESIGNS: Final = ("random", "active", "stratified")
-
 _UNIFORM: Final = 0.5
 """Share of the chances that is the same for all units, so that no unit that judges are wrongly sure of weighs too much."""
 _FEWEST, _MOST = 20, 0.95
