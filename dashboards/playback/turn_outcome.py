@@ -73,7 +73,7 @@ def outcome_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: Se
 
 def tried(turn: TurnView, here: TurnFacts, draw: Drawing) -> Part:
     """Every attempted action with the engine's answer: it stands over the boards."""
-    words = "carried out, and wrong" if any(_went_wrong(turn, action, draw) for action in turn.actions) else here.mark.words
+    words = f"carried out, {_how_wrong(here)}" if any(_went_wrong(turn, action, draw) for action in turn.actions) else here.mark.words
     mark = html.Span([html.Span(here.mark.shape, className="sign"), words or in_words(here.outcome)], className="outcome")
     lines = [_action(action, here, draw, went_wrong=_went_wrong(turn, action, draw)) for action in turn.actions] or [html.Div(_still(draw))]
     broke = [html.Div(f"The turn broke off: {printable(turn.error)}")] if turn.error else []
@@ -83,6 +83,11 @@ def tried(turn: TurnView, here: TurnFacts, draw: Drawing) -> Part:
 def _went_wrong(turn: TurnView, action: ActionView, draw: Drawing) -> bool:
     """The engine objects to it, and yet it was carried out, as a card that does not fit is still played."""
     return action.accepted is False and action.error_code in getattr(draw, "CARRIED_OUT", ()) and turn.state_before != turn.state_after
+
+
+def _how_wrong(here: TurnFacts) -> str:
+    """What a rule objects to can be right by its exact cost, as a guess that is lucky."""
+    return "against a rule" if here.cost is not None and not here.has_cost else "and wrong"
 
 
 def _reason(action: ActionView, here: TurnFacts, draw: Drawing) -> str:
@@ -141,7 +146,7 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     if refused is not None:
         same = any(failure["category"] == refused.error_code for failure in here.failures)
         reason = _reason(refused, here, draw)
-        became = "was carried out and wrong" if _went_wrong(turn, refused, draw) else "was refused"
+        became = f"was carried out {_how_wrong(here)}" if _went_wrong(turn, refused, draw) else "was refused"
         told = "" if same or rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
         return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}")
     if rule is not None:
