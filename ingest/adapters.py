@@ -117,11 +117,7 @@ def companions(reader: Adapter, path: Path) -> tuple[Path, ...]:
 
 def resembled(head: bytes, name: str) -> Adapter | None:
     """The adapter whose log a file that none reads seems to be, damaged; None if there is none."""
-    return next((known for known in adapters() if getattr(known, "resembles", _never)(head, name)), None)
-
-
-def _never(_head: bytes, _name: str) -> bool:  # the face of `resembles`
-    return False
+    return next((known for known in adapters() if getattr(known, "resembles", lambda *_: False)(head, name)), None)
 
 
 def recognise_by_keys(data: bytes) -> Adapter | None:

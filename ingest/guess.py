@@ -76,7 +76,7 @@ class Guess(NamedTuple):
     """The format that reads it without a mapping; None: none does."""
     mapping: ChatMapping | None
     held: Mapping[str, str]
-    """Entry of the mapping -> what its column holds in the file, such as `message.text`."""
+    """Entry of the mapping -> what its column holds in the file, such as `message.text`; `left`: keys of messages that none names."""
     reading: Reading
     receipt: Sequence[Receipt]
 
@@ -99,6 +99,8 @@ class Guess(NamedTuple):
                 for entry, column in entries.items():
                     held = self.held.get(f"{part}.{entry}", "")
                     yield f"  {entry}: {_yaml(column)}" + (f"  # such as {held}" if held else "")
+            if self.held["left"]:
+                yield f"# no entry names these keys of messages, numbers go into message.scores: {self.held['left']}"
         yield f"# {counted(len(self.reading.episodes), 'game')} with {counted(self.reading.turns, 'turn')}; the first messages:"
         yield from (f"#   {agent}: {excerpt(text, 100)}" for agent, text in self.first)
         for row in self.receipt:
@@ -180,6 +182,8 @@ def _mapping(data: bytes, path: Path) -> tuple[ChatMapping, dict[str, str]]:
     elif column is None:
         conversation["id"] = "file"
     used = {*message.values(), *conversation.values()}
+    entries = {part for key in (*used, *scores, *outcome.values()) for part in (key, str(key).partition(".")[0])}
+    held["left"] = ", ".join(key for key in _keys(messages) if not {key, key.partition(".")[0]} & entries)
     ended: dict[str, Any] = {entry: one for entry, one in outcome.items() if column is not None or one not in used}
     parts: dict[str, Any] = {**message, **({"scores": scores} if scores else {})}
     mapping = ChatMapping(

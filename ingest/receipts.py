@@ -8,7 +8,6 @@ tells that it is the same one. Words are compared by lines: a message of several
 
 from __future__ import annotations
 
-import math
 import re
 import zipfile
 from collections import Counter, defaultdict
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ingest.conversation.rows import number
 from ingest.reading.adapter_types import Reading
 from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, parsed
 from schemas.common.errors import BadInputError
@@ -364,17 +364,8 @@ class _Walk:
             around, _, name = path.rpartition(".")
             counted = self._raw.tokens[self._kind, around]
             counted[(self._reply, name) if self._reply else len(counted)] = int(value)
-        elif _SCORE.search(key) and (found := _number_of(value)) is not None:
+        elif _SCORE.search(key) and (found := number(value)) is not None:
             self._raw.scores[found] += 1
-
-
-def _number_of(value: Any) -> float | None:
-    """None for anything but a number that a float can be."""
-    try:
-        found = float(value) if isinstance(value, bool | int | float) else math.nan
-    except OverflowError:
-        return None
-    return found if math.isfinite(found) else None
 
 
 def _has_speaker(found: Mapping[str, Any]) -> bool:
@@ -542,7 +533,7 @@ class _Stored:
         if isinstance(value, Mapping | list):
             for one in value.values() if isinstance(value, Mapping) else value:
                 self._take_numbers(one)
-        elif (found := _number_of(value)) is not None:
+        elif (found := number(value)) is not None:
             self.scores[found] += 1
 
     def has(self, text: str, *, as_fact: bool = False) -> bool:

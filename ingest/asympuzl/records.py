@@ -148,17 +148,13 @@ class LoggedGame:
     record: GameRecord
     index: int
     """From 0, place among the `game` lines of the file, those included that cannot be used."""
-
     turns: list[TurnRecord] = field(default_factory=list)
     """A, B, A, B, ... from turn 1 on, without a hole."""
-
     result: ResultRecord | None = None
     lost: list[int] = field(default_factory=list)
     """Numbers of lines of turns that could not be used, or stand behind a hole."""
-
     reject: BadInputError | None = None
     """Why the first of them could not."""
-
     unfinished_bytes: int = 0
     """Length of a last line that is still being written."""
 
@@ -169,7 +165,6 @@ class LogFile:
 
     games: list[LoggedGame] = field(default_factory=list)
     """In the order of their first lines."""
-
     rejects: list[BadInputError] = field(default_factory=list)
 
 

@@ -147,25 +147,18 @@ class ReplayedTurn:
     record: TurnRecord
     before: tuple[Entry, ...]
     """The agent's hypothesis as logged before the turn."""
-
     after: tuple[Entry, ...]
     """As logged after it."""
-
     made: AgentTurn
     """What the rules make of the raw answer."""
-
     applied: tuple[Applied, ...]
     """The logged actions, and what they did."""
-
     undoes: tuple[bool, ...]
     """For each of them: it takes back a right entry, or changes a position that this agent had changed before."""
-
     labels: tuple[FoundLabel, ...]
     differences: tuple[Difference, ...]
-
     ok_after: bool
     """The agent's part is right, by the logged hypothesis."""
-
     parse_ok: bool
     """The answer has a JSON object: by the log, or as read where the log does not say."""
 
@@ -293,7 +286,7 @@ def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Itera
                 seq=seq,
                 agent=agent,
                 verb="replace",
-                arguments=_arguments(logged.replace, logged.shape, logged.color),
+                arguments=Json(dumps({"position": logged.replace, "shape": logged.shape, "color": logged.color})),
                 raw=None,
                 accepted=logged.valid,
                 undoes=undoes,
@@ -302,10 +295,6 @@ def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Itera
                 read=reading and reading.read,
                 used=reading and reading.used,
             )
-
-
-def _arguments(place: object, shape: str | None, color: str | None) -> Json:
-    return Json(dumps({"position": place, "shape": shape, "color": color}))
 
 
 def oracle_actions(episode: str, number: int, answers: Sequence[ReplayedTurn], game: ReplayedGame) -> Iterator[OracleAction]:

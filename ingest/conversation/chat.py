@@ -199,7 +199,9 @@ def _logged(index: int, message: ParsedMessage, agent: str, found: MessageParts,
         thought="\n".join(filter(None, thoughts)) or None,
         private=_metadata(raw).get("channel") == "private",
         audience=_audience(message, agent),
-        tools=[_with_outcome(call.use, _next(outcomes.get(call.id or "", ()), index)) for call in calls],
+        tools=[
+            _with_outcome(call.use, next((one for one in outcomes.get(call.id or "", ()) if one.place > index), None)) for call in calls
+        ],
         tokens=None if message.call is None else message.call.tokens_out,
         error=f"{code}: {text}" if code else None,
         at=message.at,
@@ -224,10 +226,6 @@ def _audience(message: ParsedMessage, agent: str) -> list[str] | None:
 def _metadata(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     found = raw.get("metadata")
     return found if isinstance(found, Mapping) else {}
-
-
-def _next(outcomes: Sequence[_Outcome], index: int) -> _Outcome | None:
-    return next((outcome for outcome in outcomes if outcome.place > index), None)
 
 
 def _with_outcome(use: ToolUse, outcome: _Outcome | None) -> ToolUse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -171,13 +171,9 @@ def _tool_used(found: MessageParts, part: Mapping[str, Any]) -> None:
         _tool_call(found, part)
         return
     used = called_tool(part).use
-    found.tools.append(CalledTool(None, _finished(used, None if error is None else str(error))))
+    found.tools.append(CalledTool(None, replace(used, succeeded=error is None, error_text=None if error is None else str(error))))
     if result is not None:
         found.texts.append(f"[{used.name}: {_without_data(result if isinstance(result, str) else dumps(result))}]")
-
-
-def _finished(used: ToolUse, error: str | None) -> ToolUse:
-    return ToolUse(name=used.name, arguments=used.arguments, raw=used.raw, succeeded=error is None, error_text=error)
 
 
 def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
@@ -436,13 +432,10 @@ def plain_keys(raw: Raw) -> Raw:
         if isinstance(held, list) and held and all(isinstance(one, Mapping) and kind in one for one in held):
             raw = {**raw, "content": [{"type": one[kind], **one} for one in held]}
     content = raw.get("content")
-    if isinstance(content, str) and content.startswith('[{"') and _are_parts(read_json(content)):
+    listed = read_json(content) if isinstance(content, str) and content.startswith('[{"') else None
+    if isinstance(listed, list) and all(isinstance(one, Mapping) and _kind(one)[0] in _KINDS and "type" in one for one in listed):
         texts.append("content")
     return {**raw, **{key: found for key in texts if (found := read_json(raw[key])) is not None}} if texts else raw
-
-
-def _are_parts(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(one, Mapping) and _kind(one)[0] in _KINDS and "type" in one for one in given)
 
 
 def _unwrapped(raw: Raw) -> dict[str, Any]:

@@ -40,7 +40,6 @@ _SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"(?:hanabi|overcooked|collab_captu
 class _Kind(NamedTuple):
     place: str
     """Name of the field that counts turns."""
-
     first: int
     game: Callable[[Sequence[Any]], GameParts]
 

@@ -25,7 +25,6 @@ from ingest.coordination.records import (
     CaptureStep,
     EscapeStep,
     HanabiStep,
-    ItemRecord,
     KitchenStep,
     Step,
     TableRecord,
@@ -86,7 +85,7 @@ def kitchen_texts(step: KitchenStep) -> Iterator[Difference]:
     shown = [action for action in step.actions if action.observation_text]
     if not shown:
         return
-    held: dict[Player, str] = {cook.name: _words(cook.held) for cook in step.players}
+    held: dict[Player, str] = {cook.name: "nothing" if cook.held is None else HELD_NAMES[cook.held.name] for cook in step.players}
     for action in shown:
         if held.keys() == _BOTH:
             due = (held[action.player], held[partner_of(action.player)])
@@ -107,10 +106,6 @@ def _shown(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None
 
 def _gate(*, is_open: bool) -> str:
     return "open" if is_open else "closed"
-
-
-def _words(item: ItemRecord | None) -> str:
-    return "nothing" if item is None else HELD_NAMES[item.name]
 
 
 _LIFELESS: Final = 0

@@ -151,7 +151,6 @@ class _Shown(NamedTuple):
     state: re.Match[str]
     offered: list[str | int]
     """The listed actions, rooms as numbers."""
-
     answer: str
     executed: str
 

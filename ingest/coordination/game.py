@@ -59,14 +59,11 @@ class Act(NamedTuple):
     arguments: Json
     raw: str | None
     """What was meant, as far as the log states."""
-
     accepted: bool | None
     """None where the log does not say."""
-
     undoes: bool
     error_code: str | None
     """Where it came to nothing or did harm, as the words."""
-
     error_text: str | None
     report: str
     """What was done, without its wording, which differs between logs of one game."""
@@ -168,14 +165,12 @@ class TurnParts:
     after: Json
     progress: float | None
     """0..1; None where the log does not let it be computed, as `goal_reached`."""
-
     goal_reached: bool | None
     replies: Sequence[PrivateReply] = ()
     acts: Sequence[Act] = ()
     categories: Sequence[Category] = ()
     injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
     """Player who decided in this turn -> what its script did wrong on purpose."""
-
     differences: Sequence[Difference] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     values: Sequence[Valued] = ()
@@ -192,18 +187,15 @@ class GameParts:
 
     game: str
     """hanabi, overcooked, collab_capture or collab_escape."""
-
     task_id: str
     condition: Mapping[str, Any]
     policies: Mapping[Player, str | None]
     """None where the log does not say who played."""
-
     styles: Mapping[Player, str | None]
     seed: int | None
     max_turns: int | None
     success: bool | None
     """None where the log does not say, as `score`."""
-
     score: float | None
     stop_reason: str | None
     metrics: Mapping[str, float]
@@ -233,7 +225,7 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
             a text of the published game, which may tell again what a step log tells.
     """
     reading = Reading(episodes=[identity], turns=len(parts.turns))
-    run, rows = _run(parts), reading.rows
+    run, rows = _run_of(parts.game, tuple(parts.condition.items()), tuple(parts.policies.items())), reading.rows
     details: dict[str, object] = {"game": parts.game, **logged, "fingerprint": _fingerprint(parts)}
     rows["runs"].append(run)
     rows["episodes"].append(_episode(identity, parts, run, place, details))
@@ -284,10 +276,6 @@ def _fingerprint(parts: GameParts) -> str:
 
 def _persona(parts: GameParts, player: Player) -> str | None:
     return ", ".join(filter(None, (parts.policies[player], parts.styles.get(player)))) or None
-
-
-def _run(parts: GameParts) -> Run:
-    return _run_of(parts.game, tuple(parts.condition.items()), tuple(parts.policies.items()))
 
 
 @lru_cache(maxsize=256)

@@ -47,10 +47,8 @@ class TextTable(NamedTuple):
 
     names: tuple[str, ...]
     """Of its columns; the first one, which numbers the rows, is empty."""
-
     rows: list[dict[str, str]]
     """Whole rows, numbered from 0 without a gap."""
-
     cut: BadInputError | None
     """Why the table ends before the file does; None if it does not."""
 
@@ -205,7 +203,6 @@ class _View(NamedTuple):
     partner_cards: tuple[str, ...]
     own_knowledge: tuple[tuple[str, str], ...]
     """Of each card the possible colours and ranks, by hints."""
-
     partner_knowledge: tuple[tuple[str, str], ...]
 
 
@@ -215,7 +212,6 @@ class _Row(NamedTuple):
     player: Player
     place: str
     """Where it is."""
-
     view: _View
     move: Move
     fields: Mapping[str, str]

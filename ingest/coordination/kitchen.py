@@ -26,7 +26,7 @@ from games.coordination.kitchen import (
 )
 from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
-from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
+from ingest.coordination.records import CookAction, KitchenStep
 from ingest.reading.adapter_types import Difference
 from schemas.common.errors import BadInputError
 from schemas.records import Json
@@ -49,7 +49,6 @@ class _Replay(NamedTuple):
     ticked: Ticked
     faults: tuple[_Fault | None, ...]
     """Of each cook, where what it did came to nothing."""
-
     pots: Mapping[str, Item | None]
     """What is in the cookers."""
 
@@ -187,16 +186,14 @@ def _replay_of(entry: KitchenStep, layout: Layout) -> _Replay:
     by_name = {cook.name: cook for cook in entry.players}
     if by_name.keys() != _BOTH or [action.player for action in entry.actions] != list(PLAYERS):
         raise BadInputError(f"tick {entry.tick} does not have both players once, Alice first: the game is left out")
-    cooks = tuple((*cook.position, cook.orientation, _thing(cook.held)) for cook in map(by_name.__getitem__, PLAYERS))
+    cooks = tuple(
+        (*cook.position, cook.orientation, cook.held and (cook.held.name, cook.held.state)) for cook in map(by_name.__getitem__, PLAYERS)
+    )
     objects = tuple((*found.position, found.name, found.state) for found in entry.objects)
     replay = _replayed(layout.name, cooks, objects, tuple(action.low_level for action in entry.actions))
     if replay is None:
         raise BadInputError(f"tick {entry.tick} has a cook or an object outside the floor or the kitchen: the game is left out")
     return replay
-
-
-def _thing(record: ItemRecord | None) -> _Thing | None:
-    return None if record is None else (record.name, record.state)
 
 
 @lru_cache(maxsize=8192)  # cooks wait, and positions come again in other games of a layout

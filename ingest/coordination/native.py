@@ -35,7 +35,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in islice(steps, len(turns)))
     found = read(lines, Place(path=episode, file=episode, source_id=""))
     rows = {table: [(episode, *row[1:]) for row in found.rows[table]] for table in _TABLES}
-    (measured,) = _rows(found.rows["episodes"])
+    measured: Any = found.rows["episodes"][0]
     if end is not None and game.game in _SCORED:
         end = replace(end, success=None)
     details = {"game": game.game, "fingerprint": orjson.loads(measured.details)["fingerprint"]}
@@ -48,8 +48,3 @@ def _with_intent(step: dict[str, Any]) -> dict[str, Any]:
         return step | ({"intended_action": step["selected_action"]} if step["read"] == "exact" else {})
     group, done = ("actions", "selected") if step["game"] == "overcooked" else ("players", "executed")
     return step | {group: [who | ({"intended": who[done]} if who.get("read") == "exact" else {}) for who in step[group]]}
-
-
-def _rows(records: Sequence[Any]) -> Sequence[Any]:
-    """Records of any table."""
-    return records

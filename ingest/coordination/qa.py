@@ -54,17 +54,13 @@ class Response:
     type: QuestionType
     response: str | None
     """None: the call came to nothing."""
-
     intended: str | None
     """The letter that a scripted respondent meant; None where it meant none or it is not known."""
-
     locator: str
     index: int
     """Place in the file, from 0."""
-
     call: CallEntry | None = None
     """What the request took, where the log reports it."""
-
     claims: Mapping[str, object] = field(default_factory=dict)
     """What else the line states of question and answer, all of which can be checked; empty for published logs."""
 
@@ -76,7 +72,6 @@ class Trial:
     respondent: str
     family: str | None
     """Prompt template from the file's name: openai, mistral, vicuna, ...; None if it does not."""
-
     trial: int | None
     answers: tuple[Response, ...]
 

@@ -293,7 +293,6 @@ class EscapeStep(_RoomStep, kw_only=True, eq=False, tag="collab_escape_step/1"):
     seed: _Int | None = None
     scenario: str | None = None
     """None: the published one."""
-
     turn: Number
     rooms_before: _EscapeRooms
     rooms_after: _EscapeRooms

@@ -324,7 +324,7 @@ def read(data: bytes, place: Place) -> Reading:
 
 
 def _read(data: bytes, place: Place) -> Reading:
-    log = read_lines(data, _leaves_text)
+    log = read_lines(data, lambda header: bool(getattr(_rules(header), "KEEPS", False)))
     _tell_agents(log.header)
     derivation: Derivation = getattr(_rules(log.header), "derive", as_written)
     episode = episode_id(log.header.benchmark, place.path)
@@ -339,10 +339,6 @@ def _read(data: bytes, place: Place) -> Reading:
 
 def _rules(header: Header) -> ModuleType | None:
     return module(header.benchmark, "ingest", "native")
-
-
-def _leaves_text(header: Header) -> bool:
-    return bool(getattr(_rules(header), "KEEPS", False))
 
 
 def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
@@ -372,7 +368,7 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *found]
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
-    as_stored = getattr(_rules(log.header), "as_stored", _as_logged)
+    as_stored = getattr(_rules(log.header), "as_stored", lambda action: action)
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn.turn, map(as_stored, turn.actions))]
     rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
     rows["labels"] = list(_surveys(episode, log.end))
@@ -505,10 +501,6 @@ def _audience(uttered: UtteranceEntry, everybody: list[str]) -> list[str]:
             everybody if uttered.audience == everybody else list(uttered.audience)
         )  # the same texts, not equal ones: tables are made faster
     return [uttered.agent] if uttered.channel == "private" else everybody
-
-
-def _as_logged(action: ActionEntry) -> ActionEntry:
-    return action
 
 
 def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterator[Action]:

@@ -29,16 +29,12 @@ class Derived:
 
     progress: Sequence[float | None]
     """Progress after each turn, 0 to 1; None where it is not known."""
-
     success: bool | None
     """The goal was reached: as the log's end states or, without one, as the rules ended the game. None: the end is not known."""
-
     score: float | None
     """The benchmark's main metric at the end; None if no turn was played or the end is not known."""
-
     rows: Mapping[str, list[tuple[object, ...]]]
     """Table name -> records: metrics, failures, candidates, disagreements. What is measured at the end is there only if that is known."""
-
     details: Mapping[str, object] = field(default_factory=dict)
     """What else the episode has, for `episodes.details`."""
 

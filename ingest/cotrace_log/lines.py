@@ -163,14 +163,11 @@ class LogLines:
     turns: list[Turn]
     lines: list[int]
     """Line number of each turn."""
-
     line_count: int
     """Lines of the file, an unfinished one included."""
-
     end: End | None = None
     unfinished_bytes: int = 0
     """Length of a last line that is still being written."""
-
     reject: BadInputError | None = None
     """Why the rest could not be read."""
 

@@ -219,12 +219,14 @@ def _prompted_views(turns: LoggedTurns) -> dict[str, object]:
 
 def turn_row(episode: str, turn: TurnRecord, craft_turn: CraftTurn, result: DerivedTurn) -> Turn:
     """The turn; the state after it is the snapshot with the span records that replay gives, which the log does not have."""
-    before = dumps({"stacks": turn.structure_before, "spans": turn.spans_before})
+    before, after = dumps({"stacks": turn.structure_before, "spans": turn.spans_before}), result.board_after
     return Turn(
         episode_id=episode,
         turn=turn.turn_number,
         state_before=Json(before),
-        state_after=Json(_state(result.board_after) if craft_turn.accepted else before),
+        state_after=Json(
+            dumps({"stacks": after.structure_json(ghosts=True), "spans": after.spans_json()}) if craft_turn.accepted else before
+        ),
         oracle_available=None if craft_turn.listed is None else bool(craft_turn.listed),
         oracle_followed=turn.builder_followed_oracle,
         progress=result.metrics.overall_progress,
@@ -232,10 +234,6 @@ def turn_row(episode: str, turn: TurnRecord, craft_turn: CraftTurn, result: Deri
         error=turn.error,
         at=read_time(turn.timestamp),
     )
-
-
-def _state(after: Board) -> str:
-    return dumps({"stacks": after.structure_json(ghosts=True), "spans": after.spans_json()})
 
 
 def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], result: DerivedTurn) -> Iterator[Action]:

@@ -159,10 +159,8 @@ class TurnRecord(_Record):
     target_achieved: bool | None = None
     director_discussion_full: str | None = None
     """What the builder read of the turn."""
-
     conversation_snapshot: list[str] | None = None
     """The shared history after the turn."""
-
     error: str | None = None
 
 

@@ -182,7 +182,9 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
         num_oracle=condition.num_oracle if condition.use_oracle else None,
         max_turns=header.max_turns,
         turns=tuple(_turn(turn, index) for index, turn in enumerate(turns)),
-        outcome=None if end is None else _outcome(end),
+        outcome=None
+        if end is None
+        else CraftOutcome(completed=end.success, progress=end.score, turns_taken=None, board=None, spans_logged=False),
     )
     derived = derive_craft(game, episode)
     rows = dict(derived.rows)
@@ -199,11 +201,6 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     return Derived(
         progress=[turn.metrics.overall_progress for turn in derived.turns], success=derived.success, score=derived.score, rows=rows
     )
-
-
-def _outcome(end: End) -> CraftOutcome:
-    """The number of turns is compared where the log is read, for all games alike."""
-    return CraftOutcome(completed=end.success, progress=end.score, turns_taken=None, board=None, spans_logged=False)
 
 
 def _turn(turn: Turn, index: int) -> CraftTurn:

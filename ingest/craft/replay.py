@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from games.craft.engine.board import DIRECTORS, VIEW_KINDS, Board, Director, ViewKind, all_views, views_json
+from games.craft.engine.board import DIRECTORS, VIEW_KINDS, Board, Director, all_views, views_json
 from games.craft.engine.rules import ErrorCode, Flags, Move, MoveError, code_of, same_message, sample
 from games.craft.game import ReplayedTurn, replay
 from games.craft.measures import (
@@ -46,34 +46,25 @@ class CraftTurn(Struct, frozen=True, kw_only=True):
 
     turn: int
     """From 1."""
-
     board_before: Board
     board_after: Board | None
     """The snapshot of an accepted move; formats that log it for every turn give it for every turn."""
-
     spans_after_logged: bool
     """Whether ``board_after`` holds the log's span records, or only stacks."""
-
     written: Move | None
     """The move as the builder wrote it (blanks inside coordinates make ghost cells); None without a move."""
-
     attempted: Move | None
     """The move as the engine logged it."""
-
     accepted: bool | None
     error_text: str | None
     """The engine's refusal."""
-
     listed: tuple[Move, ...] | None
     """The candidates the builder was shown, empty if there were none; None on clarifications and broken turns."""
-
     followed: bool | None
     flags: Mapping[str, bool | None]
     """Logged placement flags of an accepted move."""
-
     metrics: Mapping[str, float]
     """Logged metrics after an accepted move, counts included."""
-
     goal_reached: bool | None
     unreadable: str | None
     """Why the builder's reply could not be read; None if it could, or none came."""
@@ -100,13 +91,10 @@ class CraftGame:
     target: Board
     start: Board | None
     """The start board that the conditions promise; None if they name none that the engine knows."""
-
     num_oracle: int | None
     """Most candidates listed a turn; None for a game without oracle."""
-
     max_turns: int | None
     """Turn limit; None if the log does not say."""
-
     turns: tuple[CraftTurn, ...]
     outcome: CraftOutcome | None
     """None for a game that was cut or still runs."""
@@ -356,10 +344,8 @@ class DerivedTurn(Struct, frozen=True, kw_only=True):
 
     metrics: Metrics
     """Scores of ``board_after``."""
-
     board_after: Board
     """As logged or, where the log has none, by replay."""
-
     error_code: ErrorCode | None
     """Code of the refusal: of the logged message or, where no message of the engine reads like it, by replay."""
 
@@ -371,7 +357,6 @@ class DerivedGame:
     turns: tuple[DerivedTurn, ...]
     rows: Mapping[str, list[tuple[object, ...]]]
     """Table name -> records."""
-
     success: bool | None
     """The target was completed: as the log states or, where it does not, as the rules ended the game. None: the end is not known."""
 
@@ -472,10 +457,8 @@ class ShownView(NamedTuple):
 
     view: object
     """Rows of colours and sizes, as found."""
-
     kind: str
     """One of ``games.craft.views.VIEW_KINDS`` or ``OTHER_VIEW``."""
-
     source: str
     """``prompt``, ``log`` or ``derived``."""
 
@@ -507,7 +490,7 @@ def shown_views(target: Board, prompts: Mapping[str, object], logged: Mapping[st
     found = {director: _found(director, prompts, logged, variants["spans"]) for director in DIRECTORS}
     order = sorted(VIEW_KINDS, key=lambda kind: -sum(view == variants[kind][director] for director, (view, _) in found.items()))
     return {
-        director: ShownView(view, _kind(kind for kind in order if variants[kind][director] == view), source)
+        director: ShownView(view, next((kind for kind in order if variants[kind][director] == view), OTHER_VIEW), source)
         for director, (view, source) in found.items()
     }
 
@@ -523,7 +506,3 @@ def _found(
     if director in logged:
         return logged[director], "log"
     return spans[director], "derived"
-
-
-def _kind(fitting: Iterable[ViewKind]) -> str:
-    return next(iter(fitting), OTHER_VIEW)

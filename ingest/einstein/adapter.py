@@ -47,12 +47,10 @@ class Manifest:
 
     verifier: str | None = None
     """``none``, ``affordance``, ``communication`` or ``reasoning``; None if it is not known."""
-
     step_limit: int | None = None
     model: str | None = None
     players: tuple[str | None, str | None] = (None, None)
     """Names of the two players (`policy_p1`, `policy_p2`)."""
-
     row: Mapping[str, str] = field(default_factory=dict)
     """The row as written; empty if there is none."""
 
@@ -151,7 +149,6 @@ class _Game:
     manifest: Manifest
     lost: BadInputError | None
     """Why the steps behind the last one could not be used."""
-
     step_count: int
     """Steps in the file, lost ones included."""
 

@@ -37,7 +37,6 @@ class Judgement(NamedTuple):
 
     is_log: bool
     """It could be a game log, so it must be a reject."""
-
     reason: str
 
 

@@ -43,13 +43,10 @@ class FoundFile:
 
     path: str
     """Absolute path; links are not resolved."""
-
     file: str
     """Path relative to the named folder; the name alone where the file itself was named."""
-
     size: int
     """Bytes."""
-
     named: bool
     """The user named this very file."""
 
@@ -77,10 +74,8 @@ class SourceSearch:
     files: list[FoundFile] = field(default_factory=list)
     others: list[Missed] = field(default_factory=list)
     """Not logs: hidden folders, pipes, folders that were already searched under another name."""
-
     unreadable: list[Missed] = field(default_factory=list)
     """Could hold logs, but cannot be looked at."""
-
     missing: list[str] = field(default_factory=list)
     """Named paths where nothing is, printable."""
 
@@ -208,15 +203,12 @@ class FileResult:
     status: Status
     source_id: str = ""
     """sha256 of the bytes; of the path where the file could not be read; empty for other files."""
-
     format: str | None = None
     adapter_version: int | None = None
     size: int | None = None
     """Bytes; None if the file could not be read."""
-
     known: KnownPath | None = None
     """What the store had of its path before."""
-
     episodes: list[str] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
     """As in `Reading`."""
@@ -241,10 +233,8 @@ class Chunk:
     files: list[FileResult]
     tables: Struck[pa.Table]
     """Store table -> rows of all files of the chunk; `sources` and `rejects` are not among them."""
-
     read_s: float
     """Time spent on reading, decoding and building tables, in seconds."""
-
     replay_s: float
     """Time spent on replaying, in seconds."""
 

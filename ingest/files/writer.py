@@ -38,7 +38,6 @@ class Loaded:
     replaced: list[FileResult] = field(default_factory=list)
     duplicates: list[tuple[FileResult, str]] = field(default_factory=list)
     """Files whose bytes the store has from another path, and that path."""
-
     rows: dict[str, int] = field(default_factory=dict)
     """Rows added to each table."""
 
@@ -208,7 +207,6 @@ class RejectedPart:
     path: str
     locator: str
     """Where in the file; empty for the whole file."""
-
     reason: str
 
 
@@ -218,14 +216,11 @@ class Timing:
 
     read_s: float = 0.0
     """Reading, decoding and building tables."""
-
     replay_s: float = 0.0
     validate_s: float = 0.0
     """Checking the rows with Pandera."""
-
     insert_s: float = 0.0
     """Writing to the store, opening and closing it included."""
-
     wall_s: float = 0.0
     """From start to end."""
 
@@ -236,46 +231,32 @@ class Report:
 
     found: int = 0
     """Files, and folders that could not be looked into."""
-
     ingested: int = 0
     """Files new in the store that gave at least one episode."""
-
     replaced: int = 0
     """Files that had changed, grown or were read by an older cotrace, and gave at least one episode."""
-
     unchanged: int = 0
     """Files that the store has already as they are."""
-
     refused: int = 0
     """Files that gave no episode."""
-
     duplicates: list[tuple[str, str]] = field(default_factory=list)
     """Paths whose bytes the store has from another path, and that path."""
-
     others: list[tuple[str, str]] = field(default_factory=list)
     """Paths that are no game logs, and what they are."""
-
     missing: list[str] = field(default_factory=list)
     """Named paths where nothing is; the others were read."""
-
     without_logs: list[str] = field(default_factory=list)
     """Named folders in which there is not a single log."""
-
     rejected: list[RejectedPart] = field(default_factory=list)
     """Everything that could not be used, that of unchanged files included."""
-
     notes: list[tuple[str, str]] = field(default_factory=list)
     """Paths of files that were read, and what is reported of each though nothing was lost."""
-
     episodes: int = 0
     """Episodes added."""
-
     turns: int = 0
     """Turns added."""
-
     rows: dict[str, int] = field(default_factory=dict)
     """Rows added to each table."""
-
     timing: Timing = field(default_factory=Timing)
 
     @property
@@ -382,7 +363,9 @@ class Writer:
                 report.episodes += len(file.episodes)
                 report.turns += file.turns
                 report.notes += [(printable(file.found.path), printable(note)) for note in file.notes]
-                report.rejected += [_part(file, reject) for reject in file.rejects]
+                report.rejected += [
+                    RejectedPart(printable(file.found.path), reject.locator, printable(reject.reason)) for reject in file.rejects
+                ]
         for name, rows in loaded.rows.items():
             report.rows[name] = report.rows.get(name, 0) + rows
 
@@ -412,10 +395,6 @@ def _load(files: Sequence[FileResult], tables: Struck[pa.Table], is_last: bool, 
     if not is_last:
         transaction.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
     return load(transaction, files, tables)
-
-
-def _part(file: FileResult, reject: BadInputError) -> RejectedPart:
-    return RejectedPart(printable(file.found.path), reject.locator, printable(reject.reason))
 
 
 _ROWS_ALONE: Final = frozenset({"calls", "claims", "labels"})

@@ -185,7 +185,7 @@ def read(data: bytes, place: Place) -> Reading:
     rejects: list[BadInputError] = []
     read = _rows(data, rejects)
     first = list(islice(read, _LOOKED_AT))
-    has_column = any(isinstance(row.values, Mapping) and _is_list_of_messages(row.values.get("messages")) for row in first)
+    has_column = any(isinstance(row.values, Mapping) and _are_messages(parsed(row.values.get("messages"))) for row in first)
     if has_column and not _are_messages([row.values for row in first]):
         return _read_rows(_objects(chain(first, read), rejects), rejects, place, DEFAULT, "mapping")
     rows = _of_updates([*first, *read])
@@ -233,10 +233,6 @@ def holds_messages(data: bytes) -> bool:
 
 def _are_messages(given: Any) -> bool:
     return isinstance(given, list) and len(given) <= 2 * sum(map(is_message, given)) > 0 and all(isinstance(one, Mapping) for one in given)
-
-
-def _is_list_of_messages(given: Any) -> bool:
-    return _are_messages(parsed(given))
 
 
 def _found(rows: Iterable[Row]) -> Iterator[Row]:

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, numbers, outcome, whole_number
-from ingest.foreign.mapped_messages import MAIN, MESSAGE_KEYS, THOUGHTS, get, mapped_messages
-from ingest.foreign.mapping_file import FILE, OUTER, ChatMapping, MessageColumns, OutcomeColumns, Unmet, columns_of
+from ingest.foreign.mapped_messages import MAIN, THOUGHTS, get, mapped_messages
+from ingest.foreign.mapping_file import FILE, MESSAGE_KEYS, OUTER, ChatMapping, MessageColumns, OutcomeColumns, Unmet, columns_of
 from ingest.reading.text import dumps, loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
@@ -226,7 +226,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     attempt = next((whole_number(group.get(column)) for column in attempts if column in facts), None)
     models = _models(messages, values["model"]) | _models_in_order(messages, values["model"])
     main = models.get(MAIN) if mapping.message.agent else None  # sub-agents have names of their own in each session
-    read = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
+    read = {mapping.conversation.messages, *([] if mapping.conversation.messages else MESSAGE_KEYS | columns_of(mapping.message))}
     wanted = facts if columns.details is None else columns.details
     return Conversation(
         benchmark=mapping.benchmark,
@@ -336,10 +336,6 @@ def _models_in_order(messages: list[LoggedMessage], given: Any) -> dict[str, str
 
 
 _NO_MODEL: Final = frozenset({"user", "system", "developer", "tool", "human"})
-
-
-def _used(mapping: ChatMapping) -> frozenset[str]:
-    return MESSAGE_KEYS | columns_of(mapping.message)
 
 
 def _text(group: Group, column: str | None) -> str | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
-from ingest.conversation.messages import SPEAKERS, WORDS, chat_messages, is_item, plain_keys, text_of
+from ingest.conversation.messages import chat_messages, is_item, plain_keys, text_of
 from ingest.conversation.rows import LoggedMessage, number, outcome
-from ingest.foreign.mapping_file import ChatMapping, MessageColumns, columns_of
+from ingest.foreign.mapping_file import MESSAGE_KEYS, ChatMapping, MessageColumns, columns_of
 from ingest.reading.text import parsed, read_any_time
 from schemas.common.errors import BadInputError
 
@@ -16,13 +16,6 @@ MAIN: Final = "assistant"
 """The agent that a person talks to, in sessions with sub-agents."""
 THOUGHTS: Final = ("reasoning_content", "reasoning")
 _TIMES: Final = ("timestamp", "created_at", "createdAt", "create_time", "time", "ts")
-MESSAGE_KEYS: Final = frozenset({
-    "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
-    "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
-    "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details", "tool_responses",
-    "tool_messages", *SPEAKERS, *WORDS,
-})  # fmt: skip
-"""Keys of a message, of whatever dialect; other columns of a row that is a message are facts about the conversation."""
 
 
 def mapped_messages(raw: list[Any], mapping: ChatMapping) -> tuple[list[LoggedMessage], dict[int, dict[str, float]]]:

@@ -160,12 +160,15 @@ _WHOLE_FILE: Final = ("conversation.id", FILE)
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
 _OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": "no number"}
-_READ: Final = frozenset({
-    "content", "parts", "refusal", "reasoning", "reasoning_content", "function_call", "error", "arguments", "input", "args", "output",
-    "summary", "observation", "kwargs", "data", "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details",
-    "tool_responses", *SPEAKERS, *WORDS,
+MESSAGE_KEYS: Final = frozenset({
+    "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
+    "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
+    "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details", "tool_responses",
+    "tool_messages", *SPEAKERS, *WORDS,
 })  # fmt: skip
-"""Keys of messages that are read in whatever form they are in, next to those that hold facts about a message."""
+"""Keys of a message, of whatever dialect; other columns of a row that is a message are facts about the conversation."""
+_READ: Final = MESSAGE_KEYS | {"content", "args", "observation"}
+"""Keys of messages that are read in whatever form they are in."""
 _LISTED: Final = 12
 _MOST_COLUMNS: Final = 1_000
 """Columns; a file whose objects have names for keys has any number of them."""

@@ -62,11 +62,11 @@ def _event_message(fields: Any, role: str) -> dict[str, Any]:
 def as_content(given: Any) -> Any:
     """Parts, where the text is a JSON list of objects; a text that happens to be other JSON is a message."""
     read = parsed(given)
-    return read if isinstance(read, list) and read and all(_is_part(part) for part in read) else given
-
-
-def _is_part(part: Any) -> bool:
-    return isinstance(part, Mapping) and ("type" in part or set(part) <= _BEDROCK)
+    return (
+        read
+        if isinstance(read, list) and read and all(isinstance(part, Mapping) and ("type" in part or set(part) <= _BEDROCK) for part in read)
+        else given
+    )
 
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")

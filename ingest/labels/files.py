@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ingest.reading.text import csv_rows, loads, utf8
@@ -128,12 +129,8 @@ def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
         if isinstance(row, BadInputError):
             yield number, row
             continue
-        plain = _unguarded if tuple(row)[: len(COLUMNS)] == COLUMNS else str
+        plain = partial(_GUARD.sub, "") if tuple(row)[: len(COLUMNS)] == COLUMNS else str
         yield number, {name: plain(field.strip()) for name, field in row.items()}
-
-
-def _unguarded(text: str) -> str:
-    return _GUARD.sub("", text)
 
 
 def form_of(columns: Iterable[str]) -> LabelForm:

@@ -138,7 +138,6 @@ class Advance(NamedTuple):
 
     share: float
     """Of its best reference that is done."""
-
     following: tuple[str, ...]
     """What it would have to do next by any reference."""
 
@@ -362,18 +361,13 @@ def _dropped_plans(episode: str, step: StepRecord) -> Iterator[Failure]:
     """Later plans of the one who answers in a conversation: the first one counts, and no agent receives them."""
     for owner, messages in enumerate(step.content.content):
         partner = 1 - owner
-        plans = [_executed(entry.plan) for entry in messages if entry.agent == partner]
+        plans = [[item.strip() for item in plan_items(entry.plan) if "request" not in item] for entry in messages if entry.agent == partner]
         queue = [item.strip() for item in step.content.action_list[partner]] if len(step.content.action_list) > partner else []
         for plan in plans[1:]:
             if plan and plan != plans[0] and queue[-len(plan) :] != plan:
                 evidence = f"planned {'; '.join(plan)}; the first plan of the conversation counts: {'; '.join(plans[0]) or 'none'}"
                 yield Failure(episode, step.timestamp + 1, AGENTS[partner], "overcooked_harness", "dropped_plan", evidence)
                 break
-
-
-def _executed(plan: str) -> list[str]:
-    """Items of a plan that are no requests."""
-    return [item.strip() for item in plan_items(plan) if "request" not in item]
 
 
 def _of_step(episode: str, step: StepRecord, result: ReplayedStep, waits: Mapping[str, str]) -> Iterator[Failure]:

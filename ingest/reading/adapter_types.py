@@ -150,10 +150,8 @@ class Place:
 
     path: str
     """Absolute path."""
-
     file: str
     """Path relative to the folder given to `cotrace ingest`."""
-
     source_id: str
     """sha256 of the bytes."""
 
@@ -164,40 +162,28 @@ class Reading:
 
     rows: dict[str, list[tuple[object, ...]]] = field(default_factory=lambda: defaultdict(list))
     """Table name -> records of that table's class (`schemas.records`)."""
-
     episodes: list[str] = field(default_factory=list)
     """Ids of the episodes in ``rows``."""
-
     turns: int = 0
     """Turns in ``rows``."""
-
     rejects: list[BadInputError] = field(default_factory=list)
     """What could not be used, and where it stood."""
-
     replay_s: float = 0.0
     """Time spent on replaying, in seconds."""
-
     note: str = ""
     """What else the file is, where it holds no episode of its own and nothing is lost."""
-
     notes: list[str] = field(default_factory=list)
     """What is reported of the file though nothing is lost."""
-
     messages: int = 0
     """Messages of conversations in ``rows``."""
-
     empty: int = 0
     """Those of them that have no text, no thought and no call."""
-
     unread: Counter[str] = field(default_factory=Counter)
     """Keys of empty messages that hold something in the log -> in how many."""
-
     by_number: set[str] = field(default_factory=set)
     """Ids of the episodes whose success is only that their score is 0 or 1 (`ingest.conversation.rows.completed`)."""
-
     coded: dict[str, list[Coded]] = field(default_factory=lambda: defaultdict(list))
     """Table name -> more rows of it, where a format has so many alike that records would take too long."""
-
     places: dict[str, str] = field(default_factory=dict)
     """Id of an episode -> where in the file it is, such as ``line 7``, where the file has several."""
 

@@ -94,3 +94,11 @@ def test_a_row_with_a_question_and_its_answer_is_two_messages(tmp_path: Path) ->
     with_speaker = guess(written(tmp_path / "b.jsonl", *[{"by": "ann", "says": "I see it", "question": "Where is it now?"}] * 2))
     assert with_speaker.mapping is not None
     assert with_speaker.mapping.message.prompt is None
+
+
+def test_columns_of_messages_that_no_entry_names_are_listed(tmp_path: Path) -> None:
+    """Such as numbers whose names do not tell that they are scores."""
+    path = written(tmp_path / "a.json", {"runs": [{"log": [{"by": "Ann", "words": "look for the key", "trust": 0.5}]}]})
+    assert [line for line in guess(path).lines(path) if line.endswith(": trust")] == [
+        "# no entry names these keys of messages, numbers go into message.scores: trust"
+    ]
