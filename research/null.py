@@ -309,7 +309,7 @@ def part(name: str, number: int, store: Store, only: str | None = None) -> Itera
     true = truths(world) if name in WORLDS else {}
     kinds = {counted: kind for counted, kind in INTERVALS.items() if kind.report in tables and name in WORLDS}
     if world.again:
-        kinds = {counted: kind for counted, kind in kinds.items() if kind.truth not in ("refused again", "free")}
+        kinds = {counted: kind for counted, kind in kinds.items() if kind.report not in ("transitions", "survival-curves")}
     for counted, kind in kinds.items():
         held, n, reported = held_by(kind, tables[kind.report], true)
         yield name, number, f"interval: {counted}", n, held, reported
@@ -363,13 +363,14 @@ def _of_worlds(worlds: Sequence[str], cells: Mapping[tuple[str, str], Cell]) -> 
     from scipy import stats
 
     total = {name: (sum(cells[world, name][0] for world in worlds), sum(cells[world, name][1] for world in worlds)) for name in COUNTED}
-    yield f"share of stores with a false statement, and its 95 % interval by Clopper and Pearson; {total['ledger'][0]} stores in all"
+    drawn = f"{total['survival'][0]} stores in all, {total['ledger'][0]} for transitions and ledger"
+    yield f"share of stores with a false statement, and its 95 % interval by Clopper and Pearson; {drawn}"
     yield f"{'':<26}{'stores':>7}" + "".join(f"{name:>14}" for name in COUNTED)
     for world in worlds:
-        yield f"{world:<26}{cells[world, 'ledger'][0]:>7}" + "".join(
+        yield f"{world:<26}{cells[world, 'survival'][0]:>7}" + "".join(
             f"{cells[world, name][1] / cells[world, name][0]:>14.3f}" for name in COUNTED
         )
-    yield f"{'all':<26}{total['ledger'][0]:>7}" + "".join(f"{hits / n:>14.3f}" for n, hits in total.values())
+    yield f"{'all':<26}{total['survival'][0]:>7}" + "".join(f"{hits / n:>14.3f}" for n, hits in total.values())
     ends = [stats.binomtest(hits, n).proportion_ci() for n, hits in total.values()]
     yield f"{'':<33}" + "".join(f"{f'{end.low:.3f}-{end.high:.3f}':>14}" for end in ends)
     short = [name.partition(",")[0] for name in worlds]
