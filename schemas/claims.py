@@ -6,7 +6,6 @@ A family's claim types are frozen dataclasses; the kind is the class name in low
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
@@ -17,11 +16,6 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from schemas.common.errors import BadInputError
 
 _Claim = TypeVar("_Claim")
-
-
-def text_hash(text: str) -> str:
-    """As in the column `claims.text_hash`."""
-    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
 def kind_of(claim_type: type) -> str:

@@ -177,7 +177,9 @@ def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
             row["turns"] = len(part.filter(part["cost"] > _NOTHING))
             own = found.filter(*(found[name] == value for name, value in about.items()))
             part_by = "holder" if by == "model" else "part"  # a condition's builders may be of several models: none of them is meant
-            words = f"{_who(row) if by == 'model' else row['name']} ({counted(len(games), 'game')}): {_with_interval(row)} a game was lost"
+            words = (
+                f"{_who(row) if by == 'model' else row['name']} ({counted(len(games), 'game')}): mean loss per game {_with_interval(row)}"
+            )
             yield row | {"sentence": f"{words}{_shares(own, sum(games), part_by)}."}
 
 

@@ -26,8 +26,8 @@ from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, los
 from ingest.cotrace_log.lines import LogLines, PlannedClaim, claims_in, header_line, json_of, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id, validated
 from ingest.reading.text import dumps, read_time
-from schemas.claims import text_hash
 from schemas.common.errors import BadInputError
+from schemas.common.text import text_hash
 from schemas.families import module
 from schemas.game import ActionEntry, AgentEntry, CallEntry, End, Header, PlantedLabel, Turn, UtteranceEntry
 from schemas.records import (

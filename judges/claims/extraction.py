@@ -26,9 +26,10 @@ from judges.evidence.frame import Entry, Frame, chat, fenced
 from judges.evidence.transcript import ClaimView, UtteranceView
 from judges.rubric import own_words
 from schemas.chat.messages import Message
-from schemas.claims import kind_of, read_claim, text_hash, written
+from schemas.claims import kind_of, read_claim, written
 from schemas.common.errors import BadInputError
 from schemas.common.packages import packaged_yaml
+from schemas.common.text import text_hash
 from schemas.records import Claim, Json
 
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2011\u2013\u2014", "''\"\"---")

@@ -15,8 +15,9 @@ from judges.claims.extraction import READ
 from judges.claims.readers import AnnotatedMessages
 from judges.craft.language.reader import checked_record, claims_of
 from judges.evidence.transcript import PLANTED
-from schemas.claims import kind_of, read_claim, text_hash, written
+from schemas.claims import kind_of, read_claim, written
 from schemas.common.errors import BadInputError, CotraceError, UsageError
+from schemas.common.text import text_hash
 from schemas.records import Claim, Episode, Json, Run, Turn, Utterance
 from schemas.store.batches import checked
 from schemas.store.store import Store

@@ -16,6 +16,7 @@ arrives, where rows go into a store, and where a line goes to a terminal.
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import re
 import string
@@ -28,6 +29,11 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e
 """Control characters, and those that change the direction of the text behind them."""
 _SIGN: Final = re.compile(r"[!-/:-@\[-`{-~]")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+
+
+def text_hash(text: str) -> str:
+    """As in the column `claims.text_hash`."""
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
 def printable(text: str) -> str:

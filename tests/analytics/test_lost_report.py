@@ -73,7 +73,7 @@ def test_a_team_that_lost_nothing_has_a_row(store: Store, tmp_path: Path) -> Non
         3,
         0,
         0,
-        "director over_remover, builder literal (3 games): 0 [0, .56] of progress a game was lost.",
+        "director over_remover, builder literal (3 games): mean loss per game 0 [0, .56] of progress.",
     )
 
 
