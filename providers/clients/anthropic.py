@@ -18,7 +18,7 @@ from providers.clients.client import HOOKS, Client, Gated, arguments_of, called,
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_of
 from providers.wire import Turn
-from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
+from schemas.chat.messages import Completion, Message, Tokens, UnreadableError, counted, text_or_none
 
 _STOPPED: Final = {
     "end_turn": "stop",
@@ -126,12 +126,10 @@ def completion_of(response: Any) -> Completion:
 
 
 def _tokens(usage: Any) -> Tokens:
-    if not isinstance(usage, dict):
-        return NO_TOKENS
-    read, written = (counted(usage.get(name)) for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    read, written = (counted(usage, name) for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
     return Tokens(
-        input=counted(usage.get("input_tokens")) + read + written,
-        output=counted(usage.get("output_tokens")),
+        input=counted(usage, "input_tokens") + read + written,
+        output=counted(usage, "output_tokens"),
         cached=read,
         written=written,
         reasoning=counted(usage, "output_tokens_details", "thinking_tokens"),

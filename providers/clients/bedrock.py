@@ -25,7 +25,7 @@ from providers.faults import Fault
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_in
 from providers.wire import Turn
-from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
+from schemas.chat.messages import Completion, Message, Tokens, UnreadableError, counted
 from schemas.common.errors import UsageError
 from schemas.common.text import use_secret
 
@@ -175,9 +175,7 @@ def completion_of(response: Any) -> Completion:
 
 
 def _tokens(usage: Any) -> Tokens:
-    if not isinstance(usage, dict):
-        return NO_TOKENS
-    read, written = counted(usage.get("cacheReadInputTokens")), counted(usage.get("cacheWriteInputTokens"))
-    prompt = counted(usage.get("inputTokens")) + read + written
-    output = max(counted(usage.get("outputTokens")), counted(usage.get("totalTokens")) - prompt)
+    read, written = counted(usage, "cacheReadInputTokens"), counted(usage, "cacheWriteInputTokens")
+    prompt = counted(usage, "inputTokens") + read + written
+    output = max(counted(usage, "outputTokens"), counted(usage, "totalTokens") - prompt)
     return Tokens(prompt, output, read, written)

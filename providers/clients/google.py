@@ -22,7 +22,7 @@ from providers.clients.client import HOOKS, Client, Gated, arguments_of, called,
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_of
 from providers.wire import Turn
-from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, Tool, UnreadableError, counted, probabilities_in, text_or_none
+from schemas.chat.messages import Completion, Message, Tokens, Tool, UnreadableError, counted, probabilities_in, text_or_none
 
 _VERSION: Final = "v1beta"
 _STOPPED: Final = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -172,8 +172,6 @@ def _unlisted(usage: Any) -> int:
 
 
 def _tokens(usage: Any) -> Tokens:
-    if not isinstance(usage, dict):
-        return NO_TOKENS
     thoughts = counted(usage, "thoughtsTokenCount")
     prompt = counted(usage, "promptTokenCount") + counted(usage, "toolUsePromptTokenCount")
     return Tokens(
