@@ -582,7 +582,7 @@ A server with as many threads as cores stalls in such company; these had one.
 What to expect of models of this size: the Qwens fill in a judge's form of one question, and of six more or less. The smallest model
 fills in hardly any, and what it answers is right in none of 6 answers. A reader's form for whole texts they fill in by imitating the
 prompt's example, so slow servers are asked sentence by sentence: then the Qwens read all texts, and about half of their claims are those of
-the rules; the smallest model was not asked in this way. Of moves in games few can be read.
+the rules. Of moves in games few can be read.
 
 A server of your own is measured in the same way by `cotrace doctor --model openai/NAME --base-url URL` ([providers](providers.md)).
 """
