@@ -19,8 +19,8 @@ from mistralai.client.chat import Chat
 from mistralai.client.errors import MistralError
 
 from providers.clients.client import HOOKS, Client, Gated
-from providers.clients.openai import completion_of, request_of, response_in
-from providers.forms import ChatRequest, Form
+from providers.clients.openai import by_schema, by_words, completion_of, request_of, response_in
+from providers.forms import ChatRequest
 from providers.provider import ModelSettings, address_of, key_of
 from providers.wire import Turn
 from schemas.common.errors import UsageError
@@ -30,22 +30,13 @@ __all__ = ["Connected", "completion_of"]
 _FIELDS: Final = frozenset(inspect.signature(Chat.complete_async).parameters)
 
 
-def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
-    schema = {"name": form.tool.name, "schema": form.closed_schema, "strict": True}
-    return {**kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
-
-
-def _by_words(_form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {**kwargs, "response_format": {"type": "json_object"}}
-
-
 class Connected(Client):
     """Chat completions."""
 
     ways: ClassVar = {
         "tools": Gated(Provider.MISTRAL, TheirMode.TOOLS),
-        "json_schema": Gated(Provider.MISTRAL, TheirMode.JSON_SCHEMA, _by_schema),
-        "json": Gated(Provider.MISTRAL, TheirMode.MD_JSON, _by_words),
+        "json_schema": Gated(Provider.MISTRAL, TheirMode.JSON_SCHEMA, by_schema),
+        "json": Gated(Provider.MISTRAL, TheirMode.MD_JSON, by_words),
     }
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:

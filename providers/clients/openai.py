@@ -64,14 +64,16 @@ _MAY_LEAVE_OUT: Final = "_may_leave_out"
 _AS_IT_IS: Final = ("messages", "tools", "tool_choice", "response_format")
 
 
-def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+def by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Have the server hold the reply to the form's schema."""
     strict = not (kwargs.get(_MAY_LEAVE_OUT) and form.may_leave_out)
     content = form.closed_schema if strict else form.schema
     schema = {"name": form.tool.name, "description": form.model.__doc__ or "", "schema": content, "strict": strict}
     return {**kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def _by_words(_form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+def by_words(_form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Have the server see that the reply is JSON; the form is in the messages."""
     return {**kwargs, "response_format": {"type": "json_object"}}
 
 
@@ -94,8 +96,8 @@ class Connected(Client):
 
     ways: ClassVar = {
         "tools": Gated(Provider.OPENAI, TheirMode.TOOLS, None, _last),
-        "json_schema": Gated(Provider.OPENAI, TheirMode.JSON_SCHEMA, _by_schema, _last),
-        "json": Gated(Provider.OPENAI, TheirMode.JSON, _by_words, _last),
+        "json_schema": Gated(Provider.OPENAI, TheirMode.JSON_SCHEMA, by_schema, _last),
+        "json": Gated(Provider.OPENAI, TheirMode.JSON, by_words, _last),
     }
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
