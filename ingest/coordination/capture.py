@@ -126,7 +126,10 @@ def _replayed(step: CaptureStep) -> _Replayed:
         ],
         differences=differences(
             {
-                **listed_actions({name: _shorts(actions) for name, actions in due.items()}, step.players),
+                **listed_actions(
+                    {name: [action.room if action.verb == "move" else action.text for action in actions] for name, actions in due.items()},
+                    step.players,
+                ),
                 "rooms_after": (after.rooms, turned.state.rooms),
                 "doors_after": (after.doors, turned.state.doors),
                 "capture_kind": (step.capture_kind, turned.capture),
@@ -134,11 +137,6 @@ def _replayed(step: CaptureStep) -> _Replayed:
         ),
         values=capture_values(CaptureTurn(step.turn, before, after, step.captured)),
     )
-
-
-def _shorts(actions: Sequence[capture.Action]) -> list[str | int]:
-    """Actions as the log lists them."""
-    return [action.room if action.verb == "move" else action.text for action in actions]
 
 
 def _listed(due: Sequence[capture.Action], player: Player, text: str, turn: int) -> capture.Action:

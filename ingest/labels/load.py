@@ -270,7 +270,7 @@ def _read(file: Path) -> _Lines:
     unanswered = 0
     counted = "entry" if data.lstrip().startswith(b"[") else "line"
     for number, record in found:
-        if _is_open(record):
+        if not isinstance(record, BadInputError) and "possible" in record and not record.get("answer", "x").strip():
             unanswered += 1
             continue
         try:
@@ -280,10 +280,6 @@ def _read(file: Path) -> _Lines:
         except BadInputError as error:
             refused.append((number, error))
     return _Lines(lines, refused, form.planted, unanswered, counted)
-
-
-def _is_open(record: Record | BadInputError) -> bool:
-    return not isinstance(record, BadInputError) and "possible" in record and not record.get("answer", "x").strip()
 
 
 def _whole(record: Record | BadInputError, columns: frozenset[str]) -> Record:
