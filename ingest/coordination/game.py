@@ -230,17 +230,7 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
     rows["runs"].append(run)
     rows["episodes"].append(_episode(identity, parts, run, place, details))
     rows["agents"] += [
-        Agent(
-            identity,
-            player,
-            "player",
-            parts.policies[player],
-            ", ".join(filter(None, (parts.policies[player], parts.styles.get(player)))) or None,
-            None,
-            None,
-            None,
-        )
-        for player in PLAYERS
+        Agent(identity, player, "player", parts.policies[player], _persona(parts, player), None, None, None) for player in PLAYERS
     ]
     rows["episode_metrics"] += [
         EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
@@ -282,6 +272,10 @@ def _fingerprint(parts: GameParts) -> str:
     done = [act.report for turn in parts.turns for act in turn.acts]
     text = f"({sorted(parts.condition.items())!r}, [{', '.join(done)}])"
     return hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+
+
+def _persona(parts: GameParts, player: Player) -> str | None:
+    return ", ".join(filter(None, (parts.policies[player], parts.styles.get(player)))) or None
 
 
 @lru_cache(maxsize=256)

@@ -73,10 +73,7 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name},
-        policies={
-            player: next((entry.actions[number].policy for entry in steps if entry.actions[number].policy), None)
-            for number, player in enumerate(PLAYERS)
-        },
+        policies={player: _policy(steps, number) for number, player in enumerate(PLAYERS)},
         styles=dict.fromkeys(PLAYERS),
         seed=None,
         max_turns=len(steps) if last.terminal else TICKS,
@@ -87,6 +84,11 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         turns=turns,
         goal={"soups": "as many as possible", "points_each": DELIVERY},
     )
+
+
+def _policy(steps: Sequence[KitchenStep], number: int) -> str | None:
+    """The first that is named."""
+    return next((entry.actions[number].policy for entry in steps if entry.actions[number].policy), None)
 
 
 def _metrics(steps: Sequence[KitchenStep]) -> dict[str, float]:

@@ -47,10 +47,8 @@ def loads(data: bytes, *, exact: bool = True) -> Any:
     Raises:
         BadInputError: they are not JSON or UTF-8, or nested too deeply; the reason names the place.
     """
-    if exact and _LONG_NUMBER.search(data):  # orjson rounds them
-        return _loads_slowly(data)
     try:
-        return orjson.loads(data)
+        return _loads_slowly(data) if exact and _LONG_NUMBER.search(data) else orjson.loads(data)  # which rounds them
     except orjson.JSONDecodeError:
         return _loads_slowly(data)
 
