@@ -89,6 +89,16 @@ from (
 )
 group by all;
 
+-- failing_turns: whether a turn fails in a taxonomy, as far as its game's log alone tells.
+-- One row is (episode_id, turn, taxonomy) with a category that counts (failure_turns.counted).
+-- Materialized: by game
+create or replace view failing_turns as
+select logged.episode_id, logged.turn, logged.taxonomy, bool_or(is_wrong(failure_map.common, logged.category)) as fails
+from unmaterialized('logged_failures') as logged
+left join failure_map using (taxonomy, category)
+where logged.category <> 'no_oracle_or_attempt'
+group by all;
+
 -- game_categories: on how many turns of each game each category of failure occurs; with `contradictions`, of which labels and judges tell.
 -- One row is (episode_id, taxonomy, category), and one for all categories that count.
 -- Columns as in: logged_categories.
@@ -107,7 +117,7 @@ group by all;
 create or replace view failure_kinds as
 select
     taxonomy, category, failure_map.common,
-    not coalesce(failure_map.common = 'none', category in ('correct', 'no_error', 'none_of_these', 'accepted', 'right')) as wrong
+    is_wrong(failure_map.common, category) as wrong
 from (select distinct taxonomy, category from game_categories where category is not null)
 left join failure_map using (taxonomy, category);
 

@@ -1,7 +1,10 @@
 -- intervals: the 95 % intervals of every report, as scalar macros.
 -- Macros: wilson_low(k, n), wilson_high(k, n), t_critical(df), clustered_sem(...), hidden_share(...), seen_factor(...),
 -- assumed_factor(...), clustered_factor(...), score_end(...), clustered_low(...), clustered_high(...), cluster_low(k, n),
--- cluster_high(k, n), cluster_sem(k, n).
+-- cluster_high(k, n), cluster_sem(k, n); and whether a category of failure is one, is_wrong(common, category).
+create or replace macro is_wrong(common, category) as
+    not coalesce(common = 'none', category in ('correct', 'no_error', 'none_of_these', 'accepted', 'right'));
+
 create or replace macro wilson_low(k, n) as
     case when n > 0 then greatest(0.0, (k + 1.920729410347062 - 1.959963984540054 * sqrt(k * (n - k) / n + 0.960364705173531))
         / (n + 3.841458820694124)) end;

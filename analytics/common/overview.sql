@@ -239,7 +239,11 @@ listed as (
 
 select
     turns.episode_id, turns.turn, turns.progress, taken_back.removed, listed.verified,
-    case when seen.episode_id is not null then marked.turn is not null end as in_spiral
+    case when seen.episode_id is not null then marked.turn is not null end as in_spiral,
+    case
+        when turns.progress is not null
+            then lead(turns.turn) over (partition by turns.episode_id, turns.progress is null order by turns.turn)
+    end as until
 from unmaterialized('turns') as turns
 left join taken_back using (episode_id, turn)
 left join listed using (episode_id, turn)
@@ -272,18 +276,15 @@ lengths as (
 ),
 
 -- a game that ended counts with its last progress to the end of the team's longest game
-followed as (
-    select
-        played.team_key, played.progress, played.turn as first,
-        coalesce(lead(played.turn) over (partition by episode_id order by played.turn), lengths.longest + 1) as until
+progressed as (
+    select team_key, turn, progress
+    from played
+    where progress is not null
+    union all
+    select team_key, unnest(range(turn + 1, coalesce(until, longest + 1))) as turn, progress
     from played
     inner join lengths using (team_key)
-    where played.progress is not null
-),
-
-progressed as (
-    select team_key, unnest(range("first", until)) as turn, progress
-    from followed
+    where progress is not null and until is distinct from turn + 1
 ),
 
 scores as (
@@ -292,9 +293,15 @@ scores as (
     group by all
 ),
 
-classified as (
-    select episode_id, turn, bool_or(wrong) as fails
-    from shown_failures
+failing as (
+    select team_key, turn, count(*) as failing_n, avg(fails::int) as failing
+    from (
+        select * from failing_turns
+        union all by name
+        select episode_id, turn, 'contradictions' as taxonomy, bool_or(contradicts) as fails from contradictions_read group by all
+    ) as found
+    inner join games_of_teams using (episode_id)
+    inner join default_taxonomies using (benchmark, taxonomy)
     group by all
 ),
 
@@ -307,11 +314,8 @@ counted as (
         count(verified) as verified_n,
         avg(verified) as verified,
         count(in_spiral) as spiral_n,
-        avg(in_spiral::int) as in_spiral,
-        count(classified.fails) as failing_n,
-        avg(classified.fails::int) as failing
+        avg(in_spiral::int) as in_spiral
     from played
-    left join classified using (episode_id, turn)
     group by all
 ),
 
@@ -325,10 +329,13 @@ select
     counted.turn, counted.games,
     coalesce(scores.score_n, 0) as score_n,
     scores.score, counted.removed_n, counted.removed, counted.verified_n, counted.verified, counted.spiral_n,
-    counted.in_spiral, counted.failing_n, counted.failing
+    counted.in_spiral,
+    coalesce(failing.failing_n, 0) as failing_n,
+    failing.failing
 from counted
 inner join teams using (team_key)
-left join scores using (team_key, turn);
+left join scores using (team_key, turn)
+left join failing using (team_key, turn);
 
 -- failure_steps: which step each failure point of an attribution is of: seeing, saying, understanding, acting; a table of data.
 -- One row is a failure point.

@@ -76,31 +76,42 @@ from attributions
 inner join turn_costs on attributions.episode_id = turn_costs.episode_id and attributions.turn = turn_costs.turn
 left join team_names on attributions.episode_id = team_names.episode_id;
 
+-- category_costs: what the turns of each category lost in each game.
+-- One row is (episode_id, taxonomy, category, unit) of a game that has values.
+-- Materialized: by game
+create or replace view category_costs as
+select marked.episode_id, marked.taxonomy, marked.category, valued.unit, count(*) as turns, sum(greatest(valued.cost, 0)) as cost
+from (select distinct episode_id, turn, taxonomy, category from unmaterialized('logged_failures')) as marked
+inner join unmaterialized(every_family('turn_costs')) as valued using (episode_id, turn)
+where isfinite(valued.cost)
+group by all;
+
 -- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
 -- One row is a category of a taxonomy in the games of one team under one condition.
 -- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
 create or replace view cost_by_category as
-with lost as (
-    select benchmark, model, team_name, condition, unit, sum(greatest(cost, 0)) as cost
-    from turn_costs
-    where isfinite(cost)
-    group by all
+with valued as (
+    select
+        games.benchmark, games.model, team_names.team_name, games.condition, game_costs.unit,
+        episode_id, game_costs.lost
+    from game_costs
+    inner join games using (episode_id)
+    inner join team_names using (episode_id)
 ),
 
-marked as (
-    select distinct episode_id, turn, taxonomy, category
-    from failure_turns
+lost as (
+    select benchmark, model, team_name, condition, unit, sum(lost) as cost
+    from valued
+    group by all
 ),
 
 found as (
     select
-        turn_costs.benchmark, turn_costs.model, turn_costs.team_name, turn_costs.condition, marked.taxonomy,
-        marked.category, turn_costs.unit,
-        count(*) as turns,
-        sum(greatest(turn_costs.cost, 0)) as cost
-    from marked
-    inner join turn_costs using (episode_id, turn)
-    where isfinite(turn_costs.cost)
+        valued.benchmark, valued.model, valued.team_name, valued.condition, costs.taxonomy, costs.category, valued.unit,
+        sum(costs.turns)::bigint as turns,
+        sum(costs.cost) as cost
+    from category_costs as costs
+    inner join valued using (episode_id, unit)
     group by all
 )
 
