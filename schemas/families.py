@@ -9,7 +9,7 @@ the entry point group `cotrace.families`: its value is a `Family` whose `package
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -115,17 +115,17 @@ def module(name: str, layer: str, wanted: str) -> ModuleType | None:
         ) from error
 
 
-def modules(layer: str, wanted: str) -> Iterator[tuple[str, ModuleType]]:
-    """Name of the family and its module, of all families that have it."""
-    for known in families():
-        found = module(known.name, layer, wanted)
+def modules(layer: str, wanted: str, names: Iterable[str] | None = None) -> Iterator[tuple[str, ModuleType]]:
+    """Name of the family and its module, of all families that have it; of those `names`, None: all there are."""
+    for name in (known.name for known in families()) if names is None else names:
+        found = module(name, layer, wanted)
         if found is not None:
-            yield known.name, found
+            yield name, found
 
 
-def offered(layer: str, wanted: str, attribute: str) -> Iterator[tuple[str, Any]]:
-    """Name of the family and what its module offers under a name, of all families that offer it."""
-    for name, found in modules(layer, wanted):
+def offered(layer: str, wanted: str, attribute: str, names: Iterable[str] | None = None) -> Iterator[tuple[str, Any]]:
+    """Name of the family and what its module offers under a name, of all families that offer it; of those `names`, None: all there are."""
+    for name, found in modules(layer, wanted, names):
         if hasattr(found, attribute):
             yield name, getattr(found, attribute)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial, wraps
 from typing import Final, NamedTuple, TypeVar
 
@@ -11,7 +11,7 @@ from judges.evidence.transcript import Transcript
 from schemas.common.errors import UsageError
 from schemas.common.packages import check_sets
 from schemas.common.text import near
-from schemas.families import offered
+from schemas.families import families, offered
 
 T = TypeVar("T")
 
@@ -49,11 +49,11 @@ Check = Callable[[Transcript, int, str | None], Decision]
 """(game, turn from 1 (0: the whole game), agent or None for the group) -> decision."""
 
 
-def failure_checks() -> Mapping[str, Check]:
-    """Check name -> check, one for each taxonomy that a family names in `judges.<family>.checks.TAXONOMIES`."""
+def failure_checks(names: Iterable[str] | None = None) -> dict[str, Check]:
+    """Check name -> check, one for each taxonomy that these families (None: all) name in `judges.<family>.checks.TAXONOMIES`."""
     return {
         f"failures.{taxonomy}": partial(_category, taxonomy, nothing)
-        for _, taxonomies in offered("judges", "checks", "TAXONOMIES")
+        for _, taxonomies in offered("judges", "checks", "TAXONOMIES", names)
         for taxonomy, nothing in taxonomies.items()
     }
 
@@ -95,12 +95,16 @@ def all_checks() -> Mapping[str, Check]:
 
 
 def find(name: str) -> Check:
-    """The check of that name.
+    """The check of that name; loads the family whose name it begins with, and all others only where that has none.
 
     Raises:
         UsageError: there is none; suggests the nearest name.
     """
-    checks = all_checks()
+    own = [known.name for known in families() if name.removeprefix("failures.").startswith(known.name)]
+    found = {name: check for _, checks in offered("judges", "checks", "CHECKS", own) for name, check in checks.items()} | failure_checks(
+        own
+    )
+    checks = found if name in found else all_checks()
     if name not in checks:
         raise UsageError(f"there is no engine check {name}{near(name, sorted(checks))}")
     return checks[name]
