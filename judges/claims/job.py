@@ -15,6 +15,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,7 +30,7 @@ from judges.claims.reading import Read, ReadClaim, Unread
 from judges.claims.texts import Piece, ReadingQuestion, ReadingRequest, open_texts, put
 from providers.asker import Asker, JournalEntry, Reply, Request, Spent, now, run_to_end
 from providers.forms import ModelQuestion
-from schemas.common.errors import UsageError
+from schemas.common.errors import StoreError, UsageError
 from schemas.records import Call, Claim
 from schemas.store.journal import Journal, made, starting
 from schemas.store.store import Store
@@ -99,6 +100,9 @@ class _Job:
                     await asyncio.to_thread(self._save)
             done = True
         finally:
+            if not done:
+                with suppress(StoreError):
+                    self._save()
             await journal.close(delete=done)
         return self.report
 

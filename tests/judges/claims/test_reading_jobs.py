@@ -137,6 +137,23 @@ def test_another_prompt_reads_anew_and_takes_the_place_of_the_first(store: Store
     assert rows(store)[:2] == (TEXTS, TEXTS)
 
 
+def test_what_was_read_before_an_interruption_is_in_the_store(store: Store, url: str) -> None:
+    """At once, not after the next start; which asks for the rest, and every text and call stands once."""
+
+    def stop(done: int, _: int) -> None:
+        if done == TEXTS // 2:
+            signal.raise_signal(signal.SIGINT)
+
+    request = ReadingRequest(settings=ModelSettings(model="local/stub", base_url=url, max_tokens=100), concurrency=4)
+    with pytest.raises(KeyboardInterrupt):
+        read_texts(request, store, stop)
+    stored = rows(store)[0]
+    assert TEXTS // 2 - 8 <= stored <= TEXTS // 2 + 8
+    assert read_texts(request, store).read_before == stored
+    assert rows(store) == (TEXTS, TEXTS, TEXTS)
+    assert asked(url) <= TEXTS + 4
+
+
 def test_a_slow_server_is_asked_sentence_by_sentence(tmp_path: Path) -> None:
     """Short replies, all that is the same before what is not; a sentence that runs away is not understood, and the text is read."""
     said = "Put a red one on my left. It is snowing. Blah? Hello"
