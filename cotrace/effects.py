@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.losses.effects import Arm, Effect, Numbers, arms, disagreements, effects_of, effects_report
 from analytics.query import as_csv, query
-from games.continuations import Change, Logged, asked_in, continuations, continued_game
+from games.continuations import Change, Logged, asked_in, continuations, continued_game, remember
 from games.players.planted import with_faults
 from games.players.running import RunSetup, RunTerms, run_games
 from schemas.common.errors import CotraceError, UsageError
@@ -209,7 +209,7 @@ def _chosen(findings: Sequence[Finding], *, cheapest: bool) -> int | None:
 def _change(logged: Logged, turn: int, arm: Arm, findings: Sequence[Finding], request: EffectRequest) -> Change:
     change = Change(turn=turn, players=request.players, turns=request.turns, repeats=request.repeats, step=arm.step)
     replaced = sorted(arm.replaced)
-    if logged.header.details.get("scripted") and not request.players:
+    if logged.header.details.get("scripted") and remember(logged.header, request.players):
         if request.instead == SILENT:
             raise UsageError("scripts that remember read no texts: --instead ideal, or a script of theirs")
         return replace(change, scripts=dict.fromkeys(replaced, "" if request.instead == IDEAL else request.instead))

@@ -250,6 +250,15 @@ def _no_such_turn(logged: Logged, turn: int) -> UsageError:
     return UsageError(f"--turn {turn}: the game has turns 1 to {len(logged.turns)}")
 
 
+def remember(header: Header, players: Sequence[str]) -> bool:
+    """Whether the game would be continued by scripts that remember: those of the log, with others as `players` has them.
+
+    Raises:
+        UsageError: there is no such role or player.
+    """
+    return _taken(header, Change(turn=1, players=players, step=0), continued_game(header.benchmark).player_setup(header))[2]
+
+
 def _taken(header: Header, change: Change, setup: PlayerSetup) -> tuple[dict[str, str], set[str], bool]:
     """Who plays which agent, which agents have another player, and whether all are scripts that remember.
 

@@ -69,6 +69,19 @@ def test_texts_are_replaced_for_players_that_read_them(planted: Store, tmp_path:
     assert {row["instead"] for row in rows} == {"silent"}
 
 
+def test_other_personas_can_be_seated_in_both_arms(tmp_path: Path) -> None:
+    """It was refused: replacing them was taken for a change of texts, which they do not read."""
+    logs, store = str(tmp_path / "logs"), ("--store", str(tmp_path / "s.duckdb"))
+    team = ("--player", "directors=script:vague", "--player", "builder=script:literal")
+    assert run("play", "craft", *team, "--games", "1", "--turns", "6", "--out", logs)[0] == 0
+    assert run("ingest", logs, *store)[0] == 0
+    words = ("--player", "directors=script:redundant", "--player", "builder=script:literal", "--repeats", "2")
+    code, _, err = run("replay", "--effect", *words, *store, "--out", str(tmp_path))
+    assert (code, "left out" in err) == (0, False), err
+    with (tmp_path / "effects.csv").open(newline="") as file:
+        assert {row["instead"] for row in csv.DictReader(file)} == {"(as a faultless script plays it)"}
+
+
 def test_scripts_that_remember_take_over_a_game_of_others(planted: Store, tmp_path: Path) -> None:
     """Up to the turn the replies are those of the log."""
     shutil.copyfile(planted.path, tmp_path / "s.duckdb")
