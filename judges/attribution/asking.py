@@ -52,7 +52,7 @@ class Answered(NamedTuple):
     """From 1; None if the log has no such turn."""
     reason: str
     agent_spoke: bool | None
-    """Whether that agent said or did something in that turn; None if there is no such turn."""
+    """Whether that agent wrote or did something in that turn; None if there is no such turn."""
     form: BaseModel | None
     """The model's answer that names them; None if the model was asked nothing."""
 
@@ -142,7 +142,7 @@ def _entries(turn: TurnView) -> list[Entry]:
 
 
 def _acting(turn: TurnView) -> list[str]:
-    """Who says or does something in a turn, in order."""
+    """Who writes or does something in a turn, in order."""
     return [one.agent for one in turn.by_channel("public")] + [done.agent for done in turn.actions]
 
 
@@ -261,7 +261,7 @@ def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, 
     Raises:
         HopelessError: no request can succeed.
         StoreError: the store or the journal cannot be read or written.
-        UsageError: there is no such manner, the condition is no SQL, or a limit needs a price that is not known.
+        UsageError: there is no such manner, the condition is not SQL, or a limit needs a price that is not known.
     """
     if request.manner not in MANNERS:
         raise UsageError(f"--manner {request.manner}: choose one of {', '.join(MANNERS)}")

@@ -26,7 +26,7 @@ class AskedIn(_Part):
 
     why: str
     prompts: Mapping[str, str]
-    """By name: what each of its questions says beyond the instructions."""
+    """By name: what each of its questions adds to the instructions."""
 
 
 class DecisiveError(_Part):
@@ -49,7 +49,7 @@ class DecisiveError(_Part):
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
     def prompt(self, name: str) -> str:
-        """Instructions, and what a question says beyond them."""
+        """Instructions, and what a question adds to them."""
         (own,) = (asked.prompts[name] for asked in self.variants.values() if name in asked.prompts)
         return f"{self.instructions.strip()}\n\n{own.strip()}"
 

@@ -1,8 +1,8 @@
 """Failure points that a turn's loss is attributed to: links of the chain from a private view over messages to an action.
 
 One rule is behind all of them. Replace an agent's message or action by its ideal, leave the rest as it was, and let the rules of the game
-state how much of the value is then retained. An agent whose replacement retains nothing is no cause; what no replacement retains is no
-agent's fault (`not_seen`).
+state how much of the value is then retained. An agent whose replacement retains nothing causes nothing; what no replacement retains is not
+any agent's fault (`not_seen`).
 """
 
 from __future__ import annotations
@@ -150,20 +150,20 @@ def not_understood(turn: int, cost: float, why: str) -> Finding:
 
 
 def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple[Link, str]) -> Iterator[Finding]:
-    """Divide a turn's cost among its causes by what each would have retained; the rest is no agent's.
+    """Divide a turn's cost among its causes by what each would have retained; the rest is not any agent's.
 
     Args:
         turn: from 1.
         cost: above 0.
         causes: those that would have retained nothing get a finding with cost 0.
-        otherwise: failure point and evidence of the part that is no agent's.
+        otherwise: failure point and evidence of the part that is not any agent's.
     """
     real = [cause for cause in causes if cause.gain > NOTHING]
     together = sum(cause.gain for cause in real)
-    kept = min(max((cause.gain for cause in real), default=0.0), cost)
+    regained = min(max((cause.gain for cause in real), default=0.0), cost)
     for cause in real:
-        yield Finding(turn, cause.agent, cause.link, kept * cause.gain / together, cause.evidence, min(cause.gain, cost), cause.ideal)
+        yield Finding(turn, cause.agent, cause.link, regained * cause.gain / together, cause.evidence, min(cause.gain, cost), cause.ideal)
     yield from (Finding(turn, cause.agent, cause.link, 0.0, cause.evidence) for cause in causes if cause.gain <= NOTHING)
-    if cost - kept > NOTHING:
+    if cost - regained > NOTHING:
         link, evidence = otherwise
-        yield Finding(turn, None, link, cost - kept, evidence)
+        yield Finding(turn, None, link, cost - regained, evidence)

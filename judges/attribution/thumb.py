@@ -23,9 +23,9 @@ class Guess(NamedTuple):
 Rule = Callable[[Transcript], Guess | None]
 
 
-class _Said(NamedTuple):
+class _Sent(NamedTuple):
     turn: int
-    said: UtteranceView
+    message: UtteranceView
 
 
 _ALIKE: Final = 0.9
@@ -48,30 +48,30 @@ _PEOPLE: Final = frozenset(("human", "user"))
 
 
 def chance(game: Transcript) -> tuple[float, float]:
-    """How often a draw among the agents who said or did something, and one among the turns in which somebody did, would be right."""
-    acting = [(one.said.agent, one.turn) for one in _messages(game)] + [
+    """How often a draw among the agents who wrote or did something, and one among the turns in which somebody did, would be right."""
+    acting = [(one.message.agent, one.turn) for one in _messages(game)] + [
         (done.agent, turn.turn) for turn in game.turns for done in turn.actions
     ]
     return 1 / max(len({agent for agent, _ in acting}), 1), 1 / max(len({turn for _, turn in acting}), 1)
 
 
-def _messages(game: Transcript) -> Iterator[_Said]:
-    """What the team's agents said to each other, in order."""
+def _messages(game: Transcript) -> Iterator[_Sent]:
+    """The messages of the team's agents to each other, in order."""
     for turn in game.turns:
-        for said in turn.by_channel("public"):
-            if said.agent.casefold() not in _PEOPLE and not said.superseded:
-                yield _Said(turn.turn, said)
+        for message in turn.by_channel("public"):
+            if message.agent.casefold() not in _PEOPLE and not message.superseded:
+                yield _Sent(turn.turn, message)
 
 
-def _at(found: _Said | None) -> Guess | None:
-    return None if found is None else Guess(found.said.agent, found.turn)
+def _at(found: _Sent | None) -> Guess | None:
+    return None if found is None else Guess(found.message.agent, found.turn)
 
 
 def _busiest(game: Transcript) -> Guess | None:
     """The agent with the most messages, at its first one."""
     messages = [*_messages(game)]
-    agent = next((name for name, _ in Counter(one.said.agent for one in messages).most_common(1)), None)
-    return _at(next((one for one in messages if one.said.agent == agent), None))
+    agent = next((name for name, _ in Counter(one.message.agent for one in messages).most_common(1)), None)
+    return _at(next((one for one in messages if one.message.agent == agent), None))
 
 
 def _first_refused(game: Transcript) -> Guess | None:
@@ -89,10 +89,10 @@ def _first_correction(game: Transcript) -> Guess | None:
 
 
 def _before(game: Transcript, pattern: re.Pattern[str]) -> Guess | None:
-    previous: _Said | None = None
+    previous: _Sent | None = None
     for one in _messages(game):
-        if previous is not None and one.said.agent != previous.said.agent and pattern.search(one.said.text):
-            return Guess(previous.said.agent, previous.turn)
+        if previous is not None and one.message.agent != previous.message.agent and pattern.search(one.message.text):
+            return Guess(previous.message.agent, previous.turn)
         previous = one
     return None
 
@@ -101,7 +101,7 @@ def _first_contradiction(game: Transcript) -> Guess | None:
     """The first message that repeats a sentence of an earlier one with other numbers, or with or without `not`."""
     earlier: dict[frozenset[str], tuple[int, frozenset[str], bool]] = {}
     for number, one in enumerate(_messages(game)):
-        for sentence in re.split(r"[.!?;]\s|\n", one.said.text.casefold()):
+        for sentence in re.split(r"[.!?;]\s|\n", one.message.text.casefold()):
             words = re.findall(r"\w+", sentence)
             figures = frozenset(word for word in words if word.isdecimal())
             about, turned = frozenset(words) - figures - _NOT, not _NOT.isdisjoint(words)
@@ -110,7 +110,7 @@ def _first_contradiction(game: Transcript) -> Guess | None:
             when, other_figures, other_turned = earlier.setdefault(about, (number, figures, turned))
             differs = bool(figures) and bool(other_figures) and figures != other_figures
             if when != number and (differs or turned != other_turned):
-                return Guess(one.said.agent, one.turn)
+                return Guess(one.message.agent, one.turn)
     return None
 
 
@@ -118,10 +118,10 @@ def _first_repeated(game: Transcript) -> Guess | None:
     """The first message that repeats an earlier one of the same agent."""
     earlier: dict[str, list[frozenset[str]]] = {}
     for one in _messages(game):
-        words = frozenset(re.findall(r"\w+", one.said.text.casefold()))
-        known = earlier.setdefault(one.said.agent, [])
+        words = frozenset(re.findall(r"\w+", one.message.text.casefold()))
+        known = earlier.setdefault(one.message.agent, [])
         if len(words) >= _FEWEST_WORDS and any(len(words & other) >= _ALIKE * len(words | other) for other in known):
-            return Guess(one.said.agent, one.turn)
+            return Guess(one.message.agent, one.turn)
         known.append(words)
     return None
 
@@ -129,7 +129,7 @@ def _first_repeated(game: Transcript) -> Guess | None:
 RULES: Final[Mapping[str, Rule]] = {
     "last": lambda game: _at(next(reversed([*_messages(game)]), None)),
     "first": lambda game: _at(next(_messages(game), None)),
-    "longest": lambda game: _at(max(_messages(game), key=lambda one: len(one.said.text), default=None)),
+    "longest": lambda game: _at(max(_messages(game), key=lambda one: len(one.message.text), default=None)),
     "busiest": _busiest,
     "first_refused": _first_refused,
     "first_correction": _first_correction,
