@@ -52,7 +52,7 @@ def fill(store: Store, world: Judging, random: np.random.Generator) -> None:
         rows["judge_runs"].append(run)
     for number in range(2):
         rows["runs"].append(Run(f"m{number}", "board", "c", Json("{}"), _STARTED))
-    games = [f"g{number}" for number in random.permutation(100 * _GAMES)[:_GAMES]]
+    games = [f"g{number}" for number in random.permutation(_GAMES * _TURNS)[:_GAMES]]
     units = sorted((f"{name}/{turn}/A" for name in games for turn in range(1, _TURNS + 1)), key=lambda unit: number_of(f"{_RUBRIC}/{unit}"))
     labelled = frozenset(units[: len(units) // 2])  # as `labels template` draws them
     for game, name in enumerate(games):
