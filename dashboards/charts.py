@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import TypeAdapter
 
 from dashboards.address import FILTERS, GAME
-from dashboards.figures import FULLER, OUTCOMES, RIGHT, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
+from dashboards.figures import FULLER, OUTCOMES, QUIET, RIGHT, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note, stat
 from schemas.common import wording
@@ -362,10 +362,6 @@ def _axis(values: Sequence[Any]) -> list[Any]:
     return [value if isinstance(value, int) else plain(wording.in_words(value)) for value in values]
 
 
-_QUIET: Final = "#c9ccd3"
-"""What went right, beside what went wrong."""
-
-
 def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
     import plotly.graph_objects as go
 
@@ -382,7 +378,7 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
             name=plain(wording.in_words(series)),
             text=[wording.count(n) for n in part["n"]],
             textangle=0,
-            marker={"color": _QUIET if series in RIGHT else color_of(series, order) if is_shared_out else OUTCOMES["not_followed"].color},
+            marker={"color": QUIET if series in RIGHT else color_of(series, order) if is_shared_out else OUTCOMES["not_followed"].color},
             customdata=[
                 [links[place], f"{wording.share(value)} ({wording.counted(n, chart.n_of)})"]
                 for place, value, n in zip(at, part["value"], part["n"], strict=True)

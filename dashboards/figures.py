@@ -24,6 +24,8 @@ SERIES: Final[tuple[str, ...]] = ("#5267b2", "#be856b", "#499b9b", "#a34b6a", "#
 
 OTHER: Final = "#8a8f9c"
 """What is grouped; always hatched."""
+QUIET: Final = "#c9ccd3"
+"""What went right, beside what went wrong."""
 
 FULLER: Final = ((0, "rgba(73, 153, 155, 0.06)"), (1, "rgba(73, 153, 155, 0.62)"))
 """A scale from little to much; the paper shines through, so that texts keep the page's colour on it."""
@@ -259,24 +261,27 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     series = list(dict.fromkeys(dot.series for dot in dots))
     drawn = go.Figure()
     is_shared = len({dot.line for dot in dots}) < len({(dot.line, dot.series) for dot in dots})
-    looks = -1
-    for place, name in enumerate(series):
+    rings = {dot.series for dot in dots if dot.is_hollow}
+    places = max(1, len(series) - len(rings))
+    looks, of_ring = -1, ""
+    for name in series:
         own = [dot for dot in dots if dot.series == name and dot.value is not None]
-        is_hollow = any(dot.is_hollow for dot in own)
+        is_hollow = name in rings
         looks += not is_hollow
+        of_ring = of_ring if is_hollow else name
         color, symbol = _look(name, looks, is_hollow=is_hollow)
-        shift = is_shared * (place - (len(series) - 1) / 2) * min(0.22, 0.7 / len(series))
+        shift = is_shared * (max(looks, 0) - (places - 1) / 2) * min(0.22, 0.7 / places)
         drawn.add_scatter(
             x=[dot.value for dot in own],
             y=[lines.index(dot.line) + shift for dot in own],
             mode="markers",
             cliponaxis=False,
             name=plain(short(wording.in_words(name), _TOLD)),
-            marker={"size": 10, "color": color, "symbol": symbol, "line": {"color": color, "width": 1.5}},
+            marker={"size": 14 if is_hollow and of_ring else 10, "color": color, "symbol": symbol, "line": {"color": color, "width": 1.5}},
             error_x=_ends(own, axis) | {"color": color, "thickness": 1.6, "width": 0},
             customdata=[[dot.link, _told(dot, axis, n_of)] for dot in own],
             hovertemplate="%{customdata[1]}<extra>%{fullData.name}</extra>" if name else "%{customdata[1]}<extra></extra>",
-            showlegend=bool(name),
+            showlegend=bool(name) and not (is_hollow and of_ring),
         )
     for value in axis.lines_at:
         drawn.add_vline(x=value, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
@@ -293,7 +298,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     tall = _LINE + 14 * max((len(_small(dot.line, dots, n_of)) + len(_named(dot.line)) - 1 for dot in dots), default=0)
     styled(
         drawn,
-        height=(96 + _LEGEND * max(0, len(series) - 3) if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)),
+        height=(96 + _LEGEND * max(0, places - 3) if legend else 66) + max(tall, 15 * places) * max(1, len(lines)),
         legend=legend,
     )
     drawn.update_layout(margin={"l": 20, "r": 24, "t": 34 if legend else 8, "b": 46})

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Final
 
 from dashboards.address import GAME
-from dashboards.figures import OTHER, OUTCOMES, SERIES, numbered, plain, styled
+from dashboards.figures import OUTCOMES, QUIET, SERIES, numbered, plain, styled
 from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
@@ -58,7 +58,7 @@ _LIMITS = """
 _PROFILES = """
     SELECT * FROM bps_profiles WHERE {filters} AND unit = 'director turn' AND decided > 0 ORDER BY model, condition, builder, judge, mode
 """
-_MODES: Final = {"limited_search": SERIES[3], "inefficient_inference": SERIES[1], "flawed_pragmatics": SERIES[0], "none": OTHER}
+_MODES: Final = {"limited_search": SERIES[3], "inefficient_inference": SERIES[1], "flawed_pragmatics": SERIES[0], "none": QUIET}
 
 
 def content(read: Reader) -> Part:

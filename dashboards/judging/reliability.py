@@ -184,10 +184,10 @@ def _corrected_section(read: Reader, rubric: str) -> Part:
                     "judge-corrected", dots(_drawn(rows), Axis(title="rate of yes", is_share=True)), label="rates by question and model"
                 ),
                 fold(read, RATES, rubric, is_open=True),
-                hint=f"Labels: {references}, taken as right. Corrected: the judge on everything, corrected by the labels of this model "
-                "(prediction-powered). By error rates: Rogan and Gladen, with the labels of all models; it holds if the judge errs alike "
-                "for all. Where labelled units differ from the others, or the judge leaves units unanswered, nothing is corrected: bounds "
-                "count what is unknown once as no and once as yes.",
+                hint=f"Rings: what the judge says. Labels: {references}, taken as right. Dots, corrected: the judge on everything, "
+                "corrected by the labels of this model (prediction-powered). By error rates: Rogan and Gladen, with the labels of "
+                "all models; it holds if the judge errs alike for all. Where labelled units differ from the others, or the judge "
+                "leaves units unanswered, nothing is corrected: bounds count what is unknown once as no and once as yes.",
             ),
             *_risk_card(read, rubric, judge),
         ]
@@ -257,15 +257,11 @@ def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
 
     none = pl.lit(None, pl.Float64)
     about = {"at": "question", "n": "units"}
-    mended = rows.select(**about, series=_of_model("corrected"), value="rate", low="rate_low", high="rate_high", hollow=False)
-    said = rows.select(**about, series=_of_model("judge"), value="judge_rate", low=none, high=none, hollow=True)
-    return pl.concat([mended, said]).sort("at", "series", maintain_order=True)
-
-
-def _of_model(what: str) -> pl.Expr:
-    import polars as pl
-
-    return pl.concat_str("model", pl.lit(f", {what}"))
+    mended = rows.select(**about, series="model", value="rate", low="rate_low", high="rate_high", hollow=False)
+    uncorrected = pl.concat_str("model", pl.lit(", judge"))
+    said = rows.select(**about, series=uncorrected, value="judge_rate", low=none, high=none, hollow=True)
+    models = pl.concat([rows.select("model"), rows.select("model")])
+    return pl.concat([mended, said]).with_columns(models).sort("at", "model", "hollow", maintain_order=True)
 
 
 RATES: Final = Grid("corrected-rates", _rates, "In numbers")
