@@ -208,6 +208,11 @@ def columns_of(name: str) -> list[str]:
     return [column for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.shows]
 
 
+def prose_of(name: str) -> str:
+    """The column that holds a report's sentences; empty: its rows are numbers."""
+    return COMPUTED[name].prose if name in COMPUTED else ""
+
+
 def shown_columns(name: str, rows: pl.DataFrame) -> list[str]:
     """`columns_of`, and of the other columns that identify a row as many as it takes to distinguish all of these rows."""
     shown = [column for column in columns_of(name) if column in rows.columns]

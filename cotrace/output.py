@@ -12,12 +12,15 @@ from analytics.query import as_csv
 from cotrace.tables import SCREEN, draw, with_ends, without_ends
 from cotrace.terminal import echo, is_terminal, write
 from schemas.common.errors import UsageError
-from schemas.common.text import in_json, near, printable
+from schemas.common.text import in_json, in_shell, near, printable
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SCREEN", "chosen", "emit", "tell"]
+    from analytics.findings import Finding
+    from schemas.store.store import Store
+
+__all__ = ["SCREEN", "chosen", "emit", "tell", "tell_findings"]
 
 
 def emit(
@@ -77,3 +80,14 @@ def tell(sentence: str, *, indent: str = "") -> None:
     console = Console()
     text = printable(sentence)
     echo(click.wrap_text(text, console.width, indent, f"{indent}  ") if is_terminal() else indent + text)
+
+
+def tell_findings(found: Sequence[Finding], store: Store) -> None:
+    """The findings under what they are about, each with the command that shows its numbers."""
+    from analytics.findings import TOPICS
+
+    for topic, title in TOPICS.items():
+        for place, one in enumerate(finding for finding in found if finding.topic == topic):
+            if place == 0:
+                echo(f"\n{title}")
+            echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {in_shell(store.path)}")

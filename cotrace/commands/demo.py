@@ -151,7 +151,11 @@ def command(
     with _step("4. The regret of each turn, attributed to an agent's failure point: seeing, saying, understanding or acting"):
         _attribute(store)
     with _step("5. What was found"):
-        _tell(store)
+        from analytics.findings import findings
+        from cotrace.output import tell_findings
+
+        tell_findings(findings(store), store)
+        echo()
     say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {listed}")
     say(f"everything on one page: cotrace report all --format html --store {in_shell(store.path)} > report.html")
     if serve:
@@ -243,16 +247,3 @@ def _attribute(store: Store) -> None:
     with progress_bar("attributing") as show:
         report = attribute_games(store, on_progress=show)
     say(f"   {report.games} games attributed: {report.findings} findings, {report.requests} requests held against what was done")
-
-
-def _tell(store: Store) -> None:
-    """The findings under what they are about, each with the command that shows its numbers."""
-    from analytics.findings import TOPICS, findings
-
-    found = findings(store)
-    for topic, title in TOPICS.items():
-        for place, one in enumerate(finding for finding in found if finding.topic == topic):
-            if place == 0:
-                echo(f"\n{title}")
-            echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {in_shell(store.path)}")
-    echo()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -10,11 +10,11 @@ import click
 from cotrace.options.shared import COUNT, format_option, say, store_option
 from cotrace.terminal import echo
 from schemas.common.text import printable, where_option
+from schemas.common.wording import count, counted
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import polars as pl
-
 _SENTENCES: Final = 8
 """Under each of several headings in a terminal: what fits one screen or two."""
 
@@ -60,14 +60,16 @@ def command(
     has_all: bool,
     **options: Any,
 ) -> None:
-    """Print one of the named reports (`cotrace report list` names them); `all` only as HTML, with the figures of the dashboard.
+    """Print one of the named reports (`cotrace report list` names them).
+
+    `all` prints what was found and which reports have rows; with --rows or --all the tables too, with --format html the figures.
 
     \b
     Example:
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
     from analytics.installation import ensure_installed
-    from analytics.reports import COMPUTED, report, shown_columns, units_of
+    from analytics.reports import COMPUTED, all_reports, prose_of, report, shown_columns, units_of
     from analytics.statistics.few_games import few_games
     from cotrace.output import SCREEN, emit, tell
     from cotrace.output import chosen as chosen_columns
@@ -84,10 +86,15 @@ def command(
         _page(store, name, where, options, has_table_options=columns is not None or most is not None or wide or has_all)
         return
     if name == "all":
-        raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
+        if output_format != "table" or columns is not None or wide or where != "true":
+            raise UsageError(
+                "report all: each report has columns of its own; name one, or leave out --where, --columns, --wide and --format"
+            )
+        tell_all(store, all_reports(store, **options), most, has_tables=has_all or most is not None)
+        return
     rows = report(store, name, where, **options)
     _say_why_empty(rows, name, where)
-    prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
+    prose = prose_of(name) if output_format == "table" and columns is None and not wide else ""
     if prose:
         _tell(rows, prose, most or (None if has_all else _SENTENCES))
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
@@ -95,7 +102,7 @@ def command(
     shown = chosen_columns(rows, columns, shown_columns(name, rows), wide=wide or has_all)
     known = rows if columns is None or output_format == "table" else rows.select(shown)
     printed = emit(known, output_format, columns=shown, units=units_of(name), most=most or (None if has_all else SCREEN))
-    if output_format == "table" and "advice" in rows.columns:
+    if output_format == "table" and "advice" in rows.columns and "advice" not in shown:
         for line in rows["advice"].head(printed):
             tell(line)
     doubt = few_games(rows, name)
@@ -119,6 +126,41 @@ def _list() -> None:
     echo("\nWhat reports need, and where it comes from")
     for word, source in SOURCES.items():
         echo(f"  {word:<24}{source}")
+
+
+def tell_all(store: Store, tables: Mapping[str, pl.DataFrame], most: int | None, *, has_tables: bool) -> None:
+    """Print the findings, then under their headings the reports that have rows: how many, or with `has_tables` the first `most` of them."""
+    from analytics.findings import findings
+    from analytics.reports import grouped, prose_of, shown_columns, units_of
+    from analytics.statistics.few_games import few_games
+    from cotrace.output import tell_findings
+    from cotrace.tables import draw
+
+    tell_findings(findings(store, tables), store)
+    doubtful = []
+    for heading, reports in grouped().items():
+        filled = {name: tables[name] for name in reports if name in tables and not tables[name].is_empty()}
+        if filled:
+            echo(f"\n{heading}")
+        for name, rows in filled.items():
+            if not has_tables:
+                echo(f"  {name:<24}{counted(len(rows), 'row'):<12}{printable(reports[name].text)}")
+                continue
+            echo(f"\n{name}: {printable(reports[name].text)}")
+            if prose_of(name):
+                _tell(rows, prose_of(name), most)
+            else:
+                draw(rows, shown_columns(name, rows), units_of(name), most)
+            if most and len(rows) > most:
+                echo(f"  {most} of {count(len(rows))} rows: cotrace report {name}")
+        doubtful += [name for name, rows in filled.items() if few_games(rows, name)]
+    if doubtful:
+        say(f"intervals that rest on few tasks or games are in {', '.join(doubtful)}; each of these reports says what they are worth")
+    empty = [name for name, rows in tables.items() if rows.is_empty()]
+    if empty:
+        say(f"without rows: {', '.join(empty)}; `cotrace report list` says what they need")
+    if not has_tables:
+        say("--rows 5 shows so many rows of each, --all all, --format html everything on one page with figures")
 
 
 def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_table_options: bool) -> None:
