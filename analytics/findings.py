@@ -293,7 +293,7 @@ def _where(store: Store, about: _About) -> str | None:
     carried = f", which carries {share(sum(shares) / len(shares))} of what a game loses" if shares else ""
     out = sum(row["why"] == "out_of_reach" for row in decisive)
     lost = f" After it the goal could no more be reached in {count(out)} of {count(len(decisive))} games." if out else ""
-    middle = number(median(row["turn"] for row in decisive))
+    middle = f"{median(row['turn'] for row in decisive):g}"
     return f"The turn that decides a game of {about.name} is turn {middle} at the median{carried}.{lost}"
 
 

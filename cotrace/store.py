@@ -278,6 +278,8 @@ class OpenStore:
         reader = reader_for(log_format, None if mapping is None else Path(mapping))
         report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=reader, workers=workers)
         ensure_installed(self._store)
+        if report.episodes:
+            type(self._store).settle(self._store)
         return report
 
     def judge(
