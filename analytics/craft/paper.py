@@ -76,7 +76,8 @@ def features(store: Store, filled: Callable[[str], str]) -> list[TableCell]:
         x, y = _paired(by_team, progress)
         if len(x) < _POINTS or len(set(x)) == 1 or len(set(y)) == 1:
             continue
-        pearson, rho = stats.pearsonr(x, y), float(stats.spearmanr(x, y).statistic)
+        pearson = stats.pearsonr(x, y)
+        rho = float(stats.spearmanr(np.round(x, 12), np.round(y, 12)).statistic)  # means that were added up in another order stay ties
         low, high = pearson.confidence_interval(0.95)
         cells.append(TableCell(name, "Pearson r", float(pearson.statistic), None, float(low), float(high), len(x), judge))
         cells.append(TableCell(name, "Spearman rho", rho, n=len(x), judge=judge))

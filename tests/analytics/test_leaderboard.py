@@ -195,5 +195,7 @@ def test_tasks_of_a_family_count_once(tmp_path: Path) -> None:
     assert (alone["tasks"], row["tasks"], row["n"]) == (20, 4, 20)
     assert row["score_mean"] == alone["score_mean"]
     assert row["score_high"] - row["score_low"] > 2 * (alone["score_high"] - alone["score_low"])
-    with pytest.raises(UsageError, match="--families is for the report leaderboard, compare"):
+    with pytest.raises(
+        UsageError, match="--families is for the report leaderboard, corrected-rates, judged-effects, labels-needed, compare"
+    ):
         report(store, "overview", families="task_id")

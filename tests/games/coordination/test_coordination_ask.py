@@ -115,7 +115,7 @@ def test_answers_are_asked_once_and_read_back(request_: AskRequest, server: _Ser
 
 
 def test_scripts_answer_as_anybody_who_takes_the_seat(request_: AskRequest, tmp_path: Path) -> None:
-    """They are put what the messages hold, without the key; the same question and trial get the same answer."""
+    """They are put what the messages hold, and the key, which graded ones alone use; the same question and trial get the same answer."""
     for name in ("first", "random"):
         request = replace(request_, respondent=f"script:{name}")
         assert ask_questions(request)[:3] == (12, 0, 0)
@@ -125,7 +125,7 @@ def test_scripts_answer_as_anybody_who_takes_the_seat(request_: AskRequest, tmp_
     found = dict(query(store, "select model, avg(score) as accuracy from episodes group by all").rows())
     assert found["script:first"] == 0
     assert 0 < found["script:random"] < 1
-    assert set(Put._fields) == {"directive", "description", "text", "trial"}
+    assert set(Put._fields) == {"directive", "description", "text", "trial", "right"}
 
 
 def test_failed_requests_are_told_apart_and_asked_again(request_: AskRequest, server: _Server) -> None:
