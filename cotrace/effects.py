@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -175,7 +175,8 @@ def _trials(store: Store, request: EffectRequest, folder: Path, left_out: dict[s
             steps = asked_in(logged, turn)
             jobs = {}
             fixed = _own_ideals(logged, request)
-            steps = [tuple(agent for agent in step if agent not in fixed) for step in steps]
+            replaced = _replaceable(logged, request)
+            steps = [tuple(agent for agent in step if agent in replaced and agent not in fixed) for step in steps]
             for arm in arms(steps, joint=request.joint):
                 change = _change(logged, turn, arm, findings, request)
                 setup, jobs[arm] = continuations(logged, change, folder / game.episode_id)
@@ -192,6 +193,23 @@ def _own_ideals(logged: Logged, request: EffectRequest) -> list[str]:
     if planted is None or request.players or request.instead != IDEAL or not logged.header.details.get("scripted"):
         return []
     return [one.agent for one in logged.header.agents if (one.persona or "").partition(",")[0] in planted.FAULTLESS]
+
+
+def _replaceable(logged: Logged, request: EffectRequest) -> Collection[str]:
+    """Agents whose part of the turn can be replaced: with `--instead NAME`, those whose role has that script.
+
+    Raises:
+        UsageError: no role has it.
+    """
+    setup = continued_game(logged.header.benchmark).player_setup(logged.header)
+    if request.instead in (IDEAL, SILENT):
+        return setup.roles
+    alone = logged.header.details.get("scripted") and remember(logged.header, request.players)
+    known = {role: list((setup.casts if alone else setup.scripts).get(role, ())) for role in setup.roles.values()}
+    if not any(request.instead in names for names in known.values()):
+        there = "; ".join(f"{role}: {', '.join(names)}" for role, names in known.items())
+        raise UsageError(f"--instead {request.instead}: no script of that name can play here ({there})")
+    return [agent for agent, role in setup.roles.items() if request.instead in known[role]]
 
 
 def _chosen(findings: Sequence[Finding], *, cheapest: bool) -> int | None:
@@ -224,8 +242,6 @@ def _change(logged: Logged, turn: int, arm: Arm, findings: Sequence[Finding], re
             given[agent] = ("say", "")
         elif request.instead == IDEAL and ideal is not None:
             given[agent] = (ideal.kind, ideal.text)
-        elif request.instead != IDEAL and request.instead not in known:
-            raise UsageError(f"--instead {request.instead}: no script of a {setup.roles[agent]}; there are {', '.join(known)}")
         else:
             scripts[agent] = next(iter(known)) if request.instead == IDEAL else request.instead
     return replace(change, given=given, scripts=scripts)

@@ -80,6 +80,16 @@ def test_other_personas_can_be_seated_in_both_arms(tmp_path: Path) -> None:
     assert (code, "left out" in err) == (0, False), err
     with (tmp_path / "effects.csv").open(newline="") as file:
         assert {row["instead"] for row in csv.DictReader(file)} == {"(as a faultless script plays it)"}
+    replay = ("replay", "--effect", "--turns", "1", "--turn", "2", *store, "--out")
+    texts = ("--player", "all=script:plain")
+    for players, script, replaced in [((), "clear", "D"), ((), "sloppy", "B"), (texts, "simulating", "B")]:
+        code, _, err = run(*replay, str(tmp_path / script), *players, "--instead", script)  # was refused: not every role has the script
+        assert code == 0, err
+        with (tmp_path / script / "effects.csv").open(newline="") as file:
+            assert {(row["agent"][0], row["instead"]) for row in csv.DictReader(file)} == {(replaced, script)}
+    code, _, err = run(*replay, str(tmp_path), "--instead", "nosuch")
+    assert code == 2
+    assert "--instead nosuch: no script of that name can play here (director: clear, vague" in err
 
 
 def test_scripts_that_remember_take_over_a_game_of_others(planted: Store, tmp_path: Path) -> None:
