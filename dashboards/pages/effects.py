@@ -382,13 +382,12 @@ def _card(read: Reader, benchmark: str) -> Part:
     surest = rows.sort("p_holm", "p", nulls_last=True, maintain_order=True) if "p_holm" in rows.columns else rows
     if "event" in surest.columns and (event := _event(read, surest)):
         surest = surest.filter(surest["event"] == event)
-    sentences = surest["advice"].drop_nulls().head(_MOST_SENTENCES).to_list()
-    more = f"The surest {len(sentences)} of {len(surest)}; the table has all." if len(surest) > len(sentences) else None
+    sentences = surest["advice"].drop_nulls().head(_MOST_SENTENCES).to_list() if "advice" in surest.columns else []
+    more = f"The surest {len(sentences)} of {len(surest)}; the table has all." if 0 < len(sentences) < len(surest) else None
     return card(
         question.title,
         events,
-        html.H3("What follows, and what does not"),
-        html.Ul([html.Li(printable(sentence)) for sentence in sentences]),
+        *([html.H3("What follows, and what does not"), html.Ul([html.Li(printable(one)) for one in sentences])] if sentences else []),
         html.P(more, className="hint") if more else None,
         figure(f"effects-{question.report}", chart, label=question.title) if chart is not None else None,
         fold(read, ROWS, f"{question.report}/{benchmark}"),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from analytics.reports import report
+from dashboards.address import Address
+from dashboards.page_file import page_file
 from dashboards.pages.effects import QUESTIONS
 from schemas.store.store import Store
+from tests.ingest.asked import ingested, written
 
 pytestmark = pytest.mark.browser
 
@@ -43,3 +49,21 @@ def test_sentences_are_about_the_event_that_is_shown(played_site: str, page: Pag
     page.goto(f"{played_site}/effects?ask=survival&event=first+spiral")
     page.locator(".card li").first.wait_for()
     assert [said for said in page.locator(".card li").all_inner_texts() if not said.startswith("first spiral, ")] == []
+
+
+def test_a_report_without_sentences_is_drawn(tmp_path: Path) -> None:
+    """pass@k and pass^k of a team that tried each of four tasks three times; the report has no sentence to show."""
+    talk = [{"role": "user", "content": "go on"}, {"role": "assistant", "content": "done"}]
+    rows = [
+        {
+            "task_id": f"task {task}",
+            "model": "m",
+            "success": tried < task,
+            "messages": [*talk, {"role": "user", "content": f"{task} {tried}"}],
+        }
+        for task in range(4)
+        for tried in range(3)
+    ]
+    found = ingested(tmp_path, written(tmp_path / "runs.jsonl", *map(json.dumps, rows)))
+    drawn = page_file(found.store, Address("/effects", {"ask": ("attempts",)}))
+    assert [text in drawn for text in ("k = 3", "pass^k", "could not be drawn", "The surest 0")] == [True, True, False, False]
