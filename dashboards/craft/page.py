@@ -56,7 +56,13 @@ _LIMITS = """
     INNER JOIN (SELECT episode_id, max_turns FROM episodes) AS played USING (episode_id) GROUP BY model, condition, builder
 """
 _PROFILES = """
-    SELECT * FROM bps_profiles WHERE {filters} AND unit = 'director turn' AND decided > 0 ORDER BY model, condition, builder, judge, mode
+    SELECT profiles.* FROM (SELECT * FROM bps_profiles WHERE {filters} AND unit = 'director turn' AND decided > 0) AS profiles
+    LEFT JOIN (
+        SELECT model, condition, builder, avg(score) AS progress FROM games WHERE {filters} AND benchmark = 'craft' GROUP BY ALL
+    ) AS scored
+        ON profiles.model = scored.model AND profiles.condition = scored.condition
+        AND profiles.builder IS NOT DISTINCT FROM scored.builder
+    ORDER BY progress DESC NULLS LAST, profiles.model, profiles.condition, profiles.builder, judge, mode
 """
 _MODES: Final = {"limited_search": SERIES[3], "inefficient_inference": SERIES[1], "flawed_pragmatics": SERIES[0], "none": QUIET}
 
@@ -116,16 +122,15 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
 
     keys = ["model", "condition", "builder", "judge"]
     teams = rows.select(keys).unique(maintain_order=True)
-    judges = teams["judge"].to_list()
-    names = [
-        f"{plain(name.model)}<br><sup>{plain(judge)}</sup>" for name, judge in zip(team_names(read, teams.to_dicts()), judges, strict=True)
-    ]
+    judged = zip(team_names(read, teams.to_dicts()), teams["judge"], strict=True)
+    names = [f"{_title(name)}<br><sup>{plain(judge)}</sup>" for name, judge in judged]
+    places = list(range(len(names)))  # names that are cut off can be alike
     drawn = go.Figure()
     for mode, color in _MODES.items():
         found = teams.join(rows.filter(mode=mode), on=keys, how="left", nulls_equal=True, maintain_order="left")
         drawn.add_bar(
             x=found["share"].to_list(),
-            y=names,
+            y=places,
             orientation="h",
             name=mode.replace("_", " "),
             marker={"color": color},
@@ -134,8 +139,8 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
         )
     drawn.update_layout(barmode="stack")
     drawn.update_xaxes(range=[0, 1], tickformat=".0%", title="director turns")
-    drawn.update_yaxes(autorange="reversed")
-    return styled(drawn, height=130 + 36 * len(names))
+    drawn.update_yaxes(autorange="reversed", tickvals=places, ticktext=names)
+    return styled(drawn, height=130 + len(names) * (20 + 16 * max(name.count("<br>") for name in names)))
 
 
 def _reading(read: Reader) -> str:

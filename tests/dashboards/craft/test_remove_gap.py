@@ -15,7 +15,11 @@ from dashboards.page_file import document
 from dashboards.reader import reader
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
+from judges.rubric_files.reading import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
 from schemas.store.store import Store
+from tests.dashboards.test_overview import figures_of
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
@@ -39,6 +43,24 @@ def test_every_team_has_a_panel(tmp_path: Path) -> None:
     assert written.count('"name":"attempted"') == len(PERSONAS) * len(BUILDERS)
     broken = written.replace("\\u003c\\u002fsup\\u003e\\u003cbr\\u003e\\u003csup\\u003e", " ")  # a title of several lines
     assert all(broken.count(f"\\u003cbr\\u003e\\u003csup\\u003ebuilder {builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
+
+
+def test_every_team_has_a_bar_of_why_directors_fail(tmp_path: Path) -> None:
+    """Bars of one name were drawn upon each other, to more than 100 %; the team of the highest score stands first, as elsewhere."""
+    builders = ("format_breaker", "literal", "oracle_follower")
+    request = PlayRequest(out=tmp_path / "logs", personas=("vague",), builders=builders, structures=1, turns=6, processes=1)
+    store = played(tmp_path, "s", request)
+    for name in ("spatial_grounding", "mind_modeling"):
+        run(JudgeRequest(rubric=find(name)), store)
+    drawn = next(figure for figure in figures_of(store, page.PATH) if "flawed pragmatics" in {trace.name for trace in figure.data})
+    scores = "select any_value(builder) from games group by builder order by avg(score) desc"
+    ranked = [builder for (builder,) in query(store, scores).rows()]
+    labels = [label.replace("</sup><br><sup>", " ") for label in drawn.layout.yaxis.ticktext]
+    assert len(set(labels)) == len(labels)
+    shown = [next(builder for builder in ranked if f"builder {builder}" in label) for label in labels]
+    assert list(dict.fromkeys(shown)) == ranked
+    assert shown == sorted(shown, key=ranked.index)
+    assert all(sorted(trace.y) == list(drawn.layout.yaxis.tickvals) for trace in drawn.data)
 
 
 @pytest.mark.sampled(1)
