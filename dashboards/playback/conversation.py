@@ -68,7 +68,7 @@ def conversation(read: Reader, game: Transcript, facts: GameFacts, later: Later)
     found = sum(1 for message in messages if words and _holds(message, words))
     legend = [html.Span(printable(agent), className="who", style={"color": color}) for agent, color in colors.items()]
     hits = [html.Span(f"{counted(found, 'message')} found", className="hint")] if words else []
-    return html.Div([html.Div([*legend, *hits], className="speakers"), *_whole(read, game), *boxes], className="conversation")
+    return html.Div([html.Div([*legend, *hits], className="speakers"), *_whole(read, game, facts), *boxes], className="conversation")
 
 
 def part_of_conversation(read: Reader, game: Transcript, facts: GameFacts, part: str) -> Part:
@@ -242,11 +242,9 @@ def _pill(text: str, kind: str, why: str = "") -> Part:
     return html.Div(printable(text), className=f"pill {kind}".strip(), title=printable(why))
 
 
-def _whole(read: Reader, game: Transcript) -> list[Part]:
-    """Labels of the whole conversation."""
-    found = [_label(row) for row in read.rows(_LABELS, {"id": game.episode_id}).iter_rows(named=True) if row["turn"] is None]
-    return (
-        [html.Details([html.Summary(f"{counted(len(found), 'label')} of the whole conversation"), *found], className="whole")]
-        if found
-        else []
-    )
+def _whole(read: Reader, game: Transcript, facts: GameFacts) -> list[Part]:
+    """What is known of the whole conversation and of no turn of it."""
+    found = [remark.shown for remark in _remarks(read, game, facts) if remark.turn is None]
+    if not found:
+        return []
+    return [html.Details([html.Summary(f"Verdicts and labels of the whole conversation ({len(found)})"), *found], className="whole")]

@@ -46,7 +46,7 @@ _BETTER: Final = 3
 
 _VERDICTS: Final = """
     SELECT turn, rubric, question, agent, judge, repeat, answer, score, status, reason FROM verdicts_latest
-    WHERE episode_id = $id AND turn IS NOT NULL ORDER BY rubric, question, agent NULLS FIRST, judge, repeat
+    WHERE episode_id = $id ORDER BY rubric, question, agent NULLS FIRST, judge, repeat
 """
 
 
@@ -347,7 +347,7 @@ def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[s
 
 
 def verdicts_of(read: Reader, episode_id: str, turn: int | None = None) -> list[dict[str, Any]]:
-    """The verdicts on a turn, or on all turns of a game, as `objections_of` gives them."""
+    """The verdicts on a turn, or on a game and all its turns, as `objections_of` gives them."""
     rows = read.rows(_VERDICTS, {"id": episode_id})
     own = [row for row, at in zip(rows.iter_rows(named=True), rows["turn"], strict=True) if turn in {None, at}]
     asks = {name: _asks(read, name) for name in {row["rubric"] for row in own}}

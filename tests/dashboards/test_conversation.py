@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from dashboards.address import Address
 from dashboards.pages import game
 from dashboards.parts import to_html
 from dashboards.reader import reader
-from schemas.records import Label
+from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import batches
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
@@ -33,7 +34,7 @@ _MESSAGES = [
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """One conversation, with a label on its fourth message and one of all of it."""
+    """One conversation, with a label on its fourth message, and a label and a verdict of all of it."""
     folder = tmp_path_factory.mktemp("conversation")
     found = ingested(folder, written(folder / "talk.json", json.dumps(_MESSAGES)))
     ((episode,),) = found.rows("SELECT episode_id FROM episodes")
@@ -41,8 +42,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         Label("people", "ann", "mine", "polite", f"{episode}/4/assistant", episode, 4, "assistant", "yes", None),
         Label("people", "ann", "mast", "ends_early", episode, episode, None, None, "no", None),
     ]
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    run = JudgeRun("run", "mast", "h", None, "llm:m", "m", Json("{}"), at, at, 1, 1, 0, 0, None, "finished")
+    verdict = Verdict("run", "mast", "h", None, "derails", episode, "u", episode, None, None, "llm:m", 1, "yes", 0.0, None, "answered")
     with found.store.writing() as connection:
-        batches.insert(connection, batches.to_arrow({"labels": labels}))
+        batches.insert(connection, batches.to_arrow({"labels": labels, "judge_runs": [run], "verdicts": [verdict]}))
     return found.store
 
 
@@ -67,7 +71,7 @@ def test_a_conversation_is_one_page(store: Store) -> None:
     assert parts[1].count("<details") == 2
     assert "<details" in parts[2]
     assert "ann: polite: yes" in parts[3]
-    assert "ann: ends early: no" in text.split("<article")[0]
+    assert ["ann: ends early: no" in text.split("<article")[0], "derails: yes" in text.split("<article")[0]] == [True, True]
 
 
 def test_search_marks_what_it_finds(store: Store) -> None:
