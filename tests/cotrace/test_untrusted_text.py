@@ -29,7 +29,7 @@ import pytest
 from click.testing import CliRunner
 from dash import Dash
 
-from analytics.installation import ensure_installed
+from analytics.installation import ensure_installed, materialize
 from analytics.query import query
 from analytics.reports import report, report_names
 from cotrace.cli import cli
@@ -135,6 +135,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         for name in ("spatial_grounding", "pragmatic_sufficiency"):
             judge(JudgeRequest(rubric=find(name)), store)
         attribute_games(store)
+        materialize(store)  # many pages and reports read it
         with store.writing() as connection:
             connection.execute("UPDATE verdicts SET reason = reason || ? WHERE reason IS NOT NULL", [canary("reason").replace(SECRET, "")])
         for (episode,) in query(store, "SELECT min(episode_id) FROM episodes GROUP BY benchmark").rows():
