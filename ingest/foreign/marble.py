@@ -14,13 +14,15 @@ from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 
 FORMAT: Final = "marble"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 KEYS: Final = (frozenset({"task", "coordination_mode", "iterations"}),)
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"task"\s*:')
 _MARK: Final = re.compile(rb'"coordination_mode"\s*:')
 _PLANNER: Final = "planner"
+_SENT: Final = re.compile(r"^From (\S+) to (\S+): ", re.MULTILINE)
+"""How the writer joins the messages of a session into one text."""
 _AGENTS: Final = ("agent_id", "agent", "sender", "from")
 _WORDS: Final = ("result", "content", "message", "text")
 _SCORES: Final = ("planning_scores", "communication_scores")
@@ -70,9 +72,15 @@ def _turn(entry: Mapping[str, Any], turn: int) -> Iterator[LoggedMessage]:
     """What one iteration holds, in its order; an assignment is of the planner, and to its agent."""
     for agent, words in _by_agent(entry.get("task_assignments")):
         yield LoggedMessage(agent=_PLANNER, text=words, turn=turn, audience=[_PLANNER, agent])
-    for key in ("task_results", "communications"):
-        for agent, words in _by_agent(entry.get(key)):
-            yield LoggedMessage(agent=agent, text=words, turn=turn)
+    for agent, words in _by_agent(entry.get("task_results")):
+        yield LoggedMessage(agent=agent, text=words, turn=turn)
+    for agent, words in _by_agent(entry.get("communications")):
+        sent = list(_SENT.finditer(words))
+        ends = [one.start() for one in sent] + [len(words)]
+        if words[: ends[0]].strip():
+            yield LoggedMessage(agent=agent, text=words[: ends[0]], turn=turn)
+        for one, end in zip(sent, ends[1:], strict=True):
+            yield LoggedMessage(agent=one[1], text=words[one.start() : end].strip(), turn=turn, audience=[one[1], one[2]])
     for agent in ("current_agent", "root_agent"):  # of a chain and of a tree
         if entry.get(agent) and entry.get("result"):
             yield LoggedMessage(agent=str(entry[agent]), text=_text(entry["result"]), turn=turn)

@@ -32,10 +32,15 @@ def spans_in(document: Any) -> Iterator[Span]:
         yield from _with_children(document, _run(document))
     elif isinstance(document, Mapping) and ("span_attributes" in document or isinstance(document.get("context"), Mapping)):
         yield from _with_children(document, _span(document))
-    elif isinstance(document, Mapping) and "resourceSpans" not in document and isinstance(document.get("spans"), list):
-        yield from spans_in(document["spans"])
+    elif isinstance(document, Mapping) and "resourceSpans" not in document and (held := _listed(document)) is not None:
+        yield from spans_in(held)
     else:
         yield from spans_of(document)
+
+
+def _listed(document: Raw) -> list[Any] | None:
+    """The spans of a tree, or a page of runs as LangSmith's interface gives it."""
+    return next((document[key] for key in ("spans", "runs") if isinstance(document.get(key), list)), None)
 
 
 def _with_children(raw: Raw, span: Span) -> Iterator[Span]:

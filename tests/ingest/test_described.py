@@ -154,6 +154,7 @@ _SOTOPIA = {
         [["Bo", "Environment", 'said: "You may."']],
     ],
     "reasoning": "Both were kind.", "rewards": [[3.5, {"goal": 8}], [2.5, {"goal": 4}]],
+    "rewards_prompt": "Rate both of them.",
 }  # fmt: skip
 
 FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, float | None, bool | None, int | None]]]] = {
@@ -168,13 +169,21 @@ FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, fl
 }
 
 
+def test_what_a_judge_of_sotopia_was_asked_is_stored(tmp_path: Path) -> None:
+    """With what it answered, among the details; no key is left unread."""
+    found = ingested(tmp_path, written(tmp_path / "s.json", _SOTOPIA))
+    assert found.rows("SELECT counted - stored FROM receipts WHERE kind = 'keys'") == [(0,)]
+    assert found.rows("SELECT details LIKE '%Rate both of them.%' AND details LIKE '%Both were kind.%' FROM episodes") == [(True,)]
+
+
 _MARBLE = {
     "task": "Build a wall of stone", "coordination_mode": "graph", "planning_scores": [4, -1, 2], "communication_scores": [-1],
     "iterations": [
         {
             "iteration": 1, "task_assignments": {"agent1": "Fetch some stone", "agent2": "Place the stone"},
             "task_results": [{"agent_id": "agent1", "result": "I have the stone"}, {"agent2": "I placed it there"}],
-            "summary": "The wall is built", "continue_simulation": False, "communications": ["From agent1 to agent2: here you are"],
+            "summary": "The wall is built", "continue_simulation": False,
+            "communications": ["In Session 7 \nFrom agent1 to agent2: here you are\nFrom agent2 to agent1: thanks,\nso I begin\n"],
         }
     ],
 }  # fmt: skip
@@ -184,8 +193,12 @@ def test_an_iteration_of_marble_is_a_turn(tmp_path: Path) -> None:
     """Assignments are of the planner to an agent; scores are means of what was scored."""
     found = ingested(tmp_path, written(tmp_path / "out.jsonl", _MARBLE))
     assert (found.refused, _losses(found)) == ([], [])
-    assert found.rows("SELECT agent, count(*) FROM utterances GROUP BY ALL ORDER BY ALL") == [("agent1", 1), ("agent2", 1), ("planner", 4)]
+    assert found.rows("SELECT agent, count(*) FROM utterances GROUP BY ALL ORDER BY ALL") == [("agent1", 2), ("agent2", 2), ("planner", 4)]
     assert found.rows("SELECT audience FROM utterances WHERE text = 'Fetch some stone'") == [(["planner", "agent1"],)]
+    assert found.rows("SELECT agent, text FROM utterances WHERE audience = ['agent2', 'agent1']") == [
+        ("agent2", "From agent2 to agent1: thanks,\nso I begin")
+    ]
+    assert found.rows("SELECT counted, missing FROM receipts WHERE kind = 'keys' AND counted > stored") == []
     assert found.rows("SELECT metric, value FROM episode_metrics") == [("marble.planning_scores", 3.0)]
     assert found.rows("SELECT turns_taken FROM episodes") == [(1,)]
 

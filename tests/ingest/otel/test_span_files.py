@@ -162,7 +162,8 @@ _FILES: dict[str, list[Any]] = {
         _run(4, "llm", {"messages": [[_HUMAN]]}, _ai(content=_ANSWER, usage_metadata=_COUNTED), ls_model_name="m"),
     ],
 }  # fmt: skip
-_WITH_TOOL = {"AI SDK", "ADK", "LangSmith"}
+_FILES["a page of LangSmith"] = [{"runs": _FILES["LangSmith"], "cursors": {"next": None}}]
+_WITH_TOOL = {"AI SDK", "ADK", "LangSmith", "a page of LangSmith"}
 
 
 @pytest.mark.parametrize("form", _FILES)
