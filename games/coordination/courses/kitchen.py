@@ -174,7 +174,9 @@ def _greedy(layout: rules.Layout, state: rules.KitchenState, cook: int, actions:
     wanting = [name for name, soup in pots.items() if soup is None or soup.onions < rules.ONIONS]
     cooked = [name for name, soup in pots.items() if rules.is_cooked(soup)]
     cooking = [name for name, soup in pots.items() if soup and soup.onions == rules.ONIONS and soup.ticks >= _SOON]
-    wished = wishes(state, cook, Pots(wanting, cooked, cooked or cooking))
+    shared = [state.objects.get(spot) for name, spot in layout.names.items() if name.startswith("s")]
+    lies = any(item is not None and item.name == "dish" for item in shared)
+    wished = wishes(state, cook, Pots(wanting, cooked, cooked or cooking), plate_lies=lies)
     idle = "There is nothing to do at once, so I leave the way free."
     return first_wish(wished, actions, lambda text: rules.low_level(layout, state, cook, text) == ("stay", True), rng, idle)
 
@@ -193,11 +195,14 @@ def first_wish(
     return ScriptDecision(intended=rules.MOVE_AWAY if rng.random() < _STEP_ASIDE else rules.WAIT, explanation=idle)
 
 
-def wishes(state: rules.KitchenState, cook: int, pots: Pots) -> list[Wish]:
-    """What would help, best first."""
+def wishes(state: rules.KitchenState, cook: int, pots: Pots, *, plate_lies: bool) -> list[Wish]:
+    """What would help, best first.
+
+    A plate that lies on a shared counter is enough: plates on all of them leave no room for onions, and both cooks wait for ever.
+    """
     held = state.cooks[cook].held
     if held is None:
-        return _wishes_with_free_hands(state, cook, pots)
+        return _wishes_with_free_hands(state, cook, pots, plate_lies=plate_lies)
     if held.name == "onion":
         put_down = bool(pots.soon) and not pots.wanting and not _partner_has_plate(state, cook)
         aside = [Wish("place onion on k", [], "A plate is wanted more than this onion.")] if put_down else []
@@ -210,11 +215,11 @@ def wishes(state: rules.KitchenState, cook: int, pots: Pots) -> list[Wish]:
     return [Wish("place soup for delivery", [], "The soup is ready to be delivered."), Wish("place cooked soup in s", [], _HAND_OVER)]
 
 
-def _wishes_with_free_hands(state: rules.KitchenState, cook: int, pots: Pots) -> list[Wish]:
+def _wishes_with_free_hands(state: rules.KitchenState, cook: int, pots: Pots, *, plate_lies: bool) -> list[Wish]:
     wishes = [Wish("pick up cooked soup", [], "A cooked soup waits to be delivered.")]
     if pots.soon and not _partner_has_plate(state, cook):
-        wishes += [Wish("pick up plate", [], "A soup is nearly ready and needs a plate.")]
-        wishes += [Wish("pick up a plate", [], "A soup is nearly ready and needs a plate.")]
+        for begins in ("pick up a plate",) if plate_lies else ("pick up plate", "pick up a plate"):
+            wishes += [Wish(begins, [], "A soup is nearly ready and needs a plate.")]
     if pots.wanting:
         wishes += [Wish(begins, [], "A cooker wants more onions.") for begins in ("pick up onion from s", "pick up onion")]
     return wishes

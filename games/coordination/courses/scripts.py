@@ -189,9 +189,8 @@ def _cook(shown: ScriptView, options: Sequence[str], rng: Random) -> ScriptDecis
     wanting = [name for name, (onions, _) in pots.items() if onions < ONIONS]
     cooked = [name for name, (_, soup) in pots.items() if soup == "cooked"]
     cooking = [name for name, (_, soup) in pots.items() if soup == "still cooking"]
-    wished = wishes(_hands(text, cook), cook, Pots(wanting, cooked, cooked or cooking))
-    if _PLATE_LIES.search(text):
-        wished = [wish for wish in wished if wish.begins != _NEW_PLATE]
+    lies = _PLATE_LIES.search(text) is not None
+    wished = wishes(_hands(text, cook), cook, Pots(wanting, cooked, cooked or cooking), plate_lies=lies)
     return first_wish(
         wished,
         options,
@@ -201,9 +200,7 @@ def _cook(shown: ScriptView, options: Sequence[str], rng: Random) -> ScriptDecis
     )
 
 
-_NEW_PLATE: Final = "pick up plate"
 _PLATE_LIES: Final = re.compile(r"^s\d contains plate", re.MULTILINE)
-"""A plate on a shared counter is enough: plates on all of them leave no room for onions, and both cooks wait for ever."""
 
 _COOKS: Final[Mapping[str, Callable[..., ScriptDecision]]] = {
     "greedy": _cook,

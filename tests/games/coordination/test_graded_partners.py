@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -57,6 +58,20 @@ def test_from_the_prompt_alone_a_better_partner_brings_more(game: CoordinationGa
     low, middle, high = (mean(score(skill, seed, side) for seed in seeds for side in ("Alice", "Bob")) for skill in (0, 50, 100))
     assert low < high
     assert game == "overcooked" or low < middle < high
+
+
+@pytest.mark.parametrize("side", ["Alice", "Bob"])
+def test_among_scripts_that_see_the_whole_state_a_better_partner_brings_more(side: str, tmp_path: Path) -> None:
+    """The best skill brought less than 75: plates filled all shared counters, which only the prompt's script kept from."""
+
+    def score(skill: int) -> float:
+        players = [f"{player}=script:{f'graded_{skill}' if player == side else 'greedy'}" for player in ("Alice", "Bob")]
+        play("coordination", tmp_path, players=players, game="overcooked", task=["forced_coordination"], turns=400, seeds=[1], games=8)
+        logs = tmp_path.rglob(f"*graded_{skill}*/**/*.jsonl")
+        return mean(float(json.loads(log.read_bytes().splitlines()[-1])["end"]["score"]) for log in logs)
+
+    low, middle, high = map(score, (0, 50, 100))
+    assert low < middle < high
 
 
 def test_cooks_do_not_block_each_other_with_plates() -> None:
