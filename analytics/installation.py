@@ -146,7 +146,7 @@ def _fingerprint() -> str:
 def blank() -> Path | None:
     """A store with all views and no rows, made once on a machine and stored in the user's cache; None where no cache can be written.
 
-    Ninety views and the comments on two thousand columns take DuckDB one to two seconds, a copy some milliseconds.
+    All views and the comments on two thousand columns take DuckDB one to two seconds, a copy some milliseconds.
     """
     meanings = [(spec.summary, spec.special) for spec in VIEWS], [path.read_text("utf-8") for path in files_of("columns.csv")]
     key = hashlib.sha256(f"{_fingerprint()}{meanings}{SCHEMA_VERSION}{version('duckdb')}".encode()).hexdigest()[:16]

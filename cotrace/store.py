@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from analytics.installation import ensure_installed
+from analytics.installation import ensure_installed, materialize
 from analytics.query import query
 from schemas.common.errors import UsageError
 from schemas.common.packages import needed
@@ -279,7 +279,7 @@ class OpenStore:
         report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=reader, workers=workers)
         ensure_installed(self._store)
         if report.episodes:
-            type(self._store).settle(self._store)
+            materialize(self._store)
         return report
 
     def judge(

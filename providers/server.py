@@ -536,5 +536,6 @@ class _Call:
 
 def _is_runaway(text: str) -> bool:
     """Whether a text ends in the same words over and over."""
-    end = " ".join(text.split())[-_REPEATED:]
-    return len(end) == _REPEATED and " ".join(text.split()).count(end) >= _TIMES_REPEATED
+    words = " ".join(text.split())
+    end = words[-_REPEATED:]
+    return len(end) == _REPEATED and words.count(end) >= _TIMES_REPEATED

@@ -67,7 +67,7 @@ def command(
     """
     if guessed:
         return _guess(paths)
-    from analytics.installation import ensure_installed
+    from analytics.installation import ensure_installed, materialize
     from cotrace.progress import progress_bar
     from ingest.files.run import ingest_paths
     from ingest.foreign.chat_lines import reader_for
@@ -77,7 +77,7 @@ def command(
         report = ingest_paths(paths, store, log_format=reader, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))
     ensure_installed(store)
     if report.episodes:
-        type(store).settle(store)
+        materialize(store)
     tell(report, store, in_full=in_full)
     return 0 if report.is_clean else 1
 

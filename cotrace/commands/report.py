@@ -96,7 +96,8 @@ def command(
     _say_why_empty(rows, name, where)
     prose = prose_of(name) if output_format == "table" and columns is None and not wide else ""
     if prose:
-        _tell(rows, prose, most or (None if has_all else _SENTENCES))
+        is_one = rows[rows.columns[0]].n_unique() <= 1
+        _tell(rows, prose, most or (None if has_all or is_one else _SENTENCES))
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
         return
     shown = chosen_columns(rows, columns, shown_columns(name, rows), wide=wide or has_all)
@@ -151,7 +152,7 @@ def tell_all(store: Store, tables: Mapping[str, pl.DataFrame], most: int | None,
                 _tell(rows, prose_of(name), most)
             else:
                 draw(rows, shown_columns(name, rows), units_of(name), most)
-            if most and len(rows) > most:
+            if most and len(rows) > most and not prose_of(name):
                 echo(f"  {most} of {count(len(rows))} rows: cotrace report {name}")
         doubtful += [name for name, rows in filled.items() if few_games(rows, name)]
     if doubtful:
@@ -185,7 +186,7 @@ def _say_why_empty(rows: pl.DataFrame, name: str, where: str) -> None:
 
 
 def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
-    """Sentences under headings, the values of the first column; of several headings the first `most` each.
+    """Sentences under headings, the values of the first column; of each heading the first `most`.
 
     What comes before a sentence's colon, but for a count in brackets, is what it is about; where that is the same of several rows, it gets
     what they differ in.
@@ -208,7 +209,7 @@ def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
     for part in parts:
         heading = printable(str(part.item(0, 0)))
         echo(f"\n{heading}")
-        shown = part[prose] if most is None or len(parts) == 1 else part[prose].head(most)
+        shown = part[prose] if most is None else part[prose].head(most)
         for sentence in shown:
             tell(sentence, indent="  ")
         if len(part) > len(shown):
