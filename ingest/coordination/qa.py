@@ -114,7 +114,7 @@ def _logged(kind: QuestionType, scenario: int, response: str | None) -> Response
         response=response,
         intended=None,
         locator=f"{kind}_ANSWERS[{scenario}]",
-        index=len(QUESTION_TYPES) * scenario + QUESTION_TYPES.index(kind),
+        index=len(PUBLISHED_TYPES) * scenario + PUBLISHED_TYPES.index(kind),  # ids of games stay, whatever types are added
     )
 
 
@@ -352,7 +352,7 @@ def _failures(identity: str, question: QaQuestion, extracted: Extraction, read: 
 
 
 FORMAT: Final = "coordqa"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 1
 """Respondent and trial stand in the name only, and a respondent may answer alike in two trials."""
 

@@ -24,6 +24,7 @@ from games.coordination.qa.questions import (
     read_answer,
 )
 from ingest.files.run import ingest_paths
+from ingest.reading.adapter_types import episode_id
 from schemas.common.errors import BadInputError
 from schemas.store.store import Store
 from tests.masters import published_store
@@ -225,6 +226,20 @@ def test_a_log_under_way_gives_the_answers_that_are_there(tmp_path: Path) -> Non
     assert len(rows) == 8
     split = query(store, "select category from failures where taxonomy = 'coordqa_joint_planning'")["category"].to_list()
     assert split == ["correct", "correct"]
+
+
+def test_ids_of_published_answers_do_not_depend_on_the_types_of_question_there_are(tmp_path: Path) -> None:
+    """Verdicts and labels name an answer by its id, in stores of older versions too: three types had numbers when these were made."""
+    _file(tmp_path, [_row(), _row()])
+    log = tmp_path / "all_mistral_some-model-7b0.json"
+    log.write_text(json.dumps({f"{kind}_ANSWERS": ["A.", "B."] for kind in ("EC", "TOM", "JP")}), encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path], store)
+    found = query(store, "select task_id, episode_id, path from episodes inner join sources using (source_id)").rows()
+    names = [f"{kind} {scenario}" for scenario in (0, 1) for kind in ("EC", "TOM", "JP")]
+    assert {task: name for task, name, _ in found} == {
+        name: episode_id("coordination", found[0][2], place) for place, name in enumerate(names)
+    }
 
 
 def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
