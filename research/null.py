@@ -160,7 +160,8 @@ INTERVALS: Final[dict[str, Interval]] = {
 
 JUDGED_INTERVALS: Final[dict[str, Interval]] = {
     "rate": Interval("corrected-rates", "rate_low", 0.5),
-    "judged slope": Interval("judged-effects", "low", 0, {"predictor": "the turn"}),
+    "judged slope": Interval("judged-effects", "low", 0),
+    "judged correlation": Interval("judged-effects", "correlation_low", 0),
     "drift": Interval("drift", "low", 0),
     "self-preference": Interval("self-preference", "preference_low", 0),
 }
@@ -388,7 +389,7 @@ def _of_judges(worlds: Sequence[str], cells: Mapping[tuple[str, str], Cell]) -> 
             f"{f'{cells[world, counted][1] / cells[world, counted][0]:.3f} of {cells[world, counted][0]} ':>26}" for world in worlds
         )
     for kind in JUDGED_INTERVALS:
-        yield f"{kind:<18}" + "".join(f"{_share(cells[world, f'interval: {kind}']):>26}" for world in worlds)
+        yield f"{kind:<18}" + "".join(f"{_share(cells.get((world, f'interval: {kind}'))):>26}" for world in worlds)
 
 
 def _share(cell: Cell | None) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from analytics.estimates.design import drawing_doubt
-from analytics.estimates.rates import balance_of
+from analytics.estimates.rates import balance_of, tuned_weight
 from analytics.estimates.units import Asked, asked_units, population
 from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats
@@ -71,7 +71,10 @@ def fisher_z(sums: Floats) -> Floats:
 def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
     """A statistic of all units, from the judge's numbers of all and labels of some.
 
-    The tails of Student's t are too light for few clusters, so p is at least that of flipping the signs of what each adds.
+    Each cluster's share of the variance has the weight of the judge that the other clusters give: its own would fit its errors (Zrnic and
+    Candes 2024, PNAS 121). Freedom counts clusters by their share of the spread of x: of twelve, the few whose x lies far out decide a slope
+    (Bell and McCaffrey 2002, Survey Methodology 28; the count as in Carter, Schnepel and Steigerwald 2017, Review of Economics and
+    Statistics 99). p is at least that of flipping the signs of what each cluster adds.
 
     Args:
         statistic: takes sums of shape (..., 6), as `slope` and `fisher_z`.
@@ -81,19 +84,26 @@ def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
 
     (judge, of_judge), (labels, of_labels), (predicted, of_predicted) = (_left_out(statistic, part) for part in sums)
     seen = of_predicted - of_judge
-    squares = float((seen**2).sum())
-    weight = float(np.clip((of_labels * seen).sum() / squares, 0, 1)) if squares > _FLAT else 0.0
+    weight, of_others = float(tuned_weight(of_labels, seen)[0]), tuned_weight(of_labels, seen, of_others=True)
     value = labels - weight * (predicted - judge) if weight else labels
-    influence = of_labels - weight * seen if weight else of_labels
+    influence = of_labels - of_others * seen if weight else of_labels
     sizes = sums.labelled[:, 0]
     clusters = int((sizes > 0).sum())
     if clusters < _FEWEST or not (influence**2).sum() > _FLAT:  # where all clusters are alike nothing is known of others
         return Powered(np.nan, np.nan, np.nan, np.nan, judge, weight)
     error = float(np.sqrt((clusters - 1) / clusters * (influence**2).sum()))
-    freedom = max(float(sizes.sum() ** 2 / (sizes**2).sum()) - 2, 1.0)
+    spread = _spread(sums.labelled)
+    freedom = max(float(spread.sum() ** 2 / (spread**2).sum()) - 1, 1.0)
     half = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
     p = max(float(2 * special.stdtr(freedom, -abs(value) / error)), sign_flip_p(value / clusters + influence[sizes > 0]))
     return Powered(value, value - half, value + half, p, judge, weight)
+
+
+def _spread(sums: Floats) -> Floats:
+    """Of x around its mean by cluster, shape (clusters,)."""
+    n, x, _, squares, *_ = sums.T
+    mean = x.sum() / n.sum()
+    return np.asarray(squares - 2 * mean * x + mean**2 * n)
 
 
 def _left_out(statistic: Callable[[Floats], Floats], sums: Floats) -> tuple[float, Floats]:

@@ -150,7 +150,9 @@ def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
     added = weight**2 * (_PSEUDO + _PSEUDO_UNSEEN / (1 + wrong**2))
     unseen = 2 * added / (n + 2 * added) ** 2
     rarer = np.minimum(labelled.labels.sum(axis=-1), n - labelled.labels.sum(axis=-1))
-    of_game = np.where((rarer >= _FEWEST_OF_A_TRUTH)[..., None], _weights_of_others(units, labelled), weight[..., None])
+    of_labels, of_scores, of_units = _influences(units, labelled)
+    of_others = tuned_weight(of_labels, of_scores - of_units, of_others=True)
+    of_game = np.where((rarer >= _FEWEST_OF_A_TRUTH)[..., None], of_others, weight[..., None])
     rate = labelled.labels.sum(axis=-1) / n + (of_game * seen).sum(axis=-1)
     found = np.where(np.isnan(parts.errors), np.nan, rate)
     of_units = _of_units(units, parts.truth + parts.errors + unseen, parts.errors + unseen, labelled.sizes)
@@ -163,26 +165,27 @@ def judge_weight(units: Units, labelled: Labelled) -> Floats:
     The weight that makes the estimated variance over games least.
     """
     of_labels, of_scores, of_units = _influences(units, labelled)
-    seen = of_scores - of_units
-    return _slope((of_labels * seen).sum(axis=-1), (seen**2).sum(axis=-1))
+    return tuned_weight(of_labels, of_scores - of_units)[..., 0]
 
 
-def _weights_of_others(units: Units, labelled: Labelled) -> Floats:
-    """For each game the weight that the other games give, shape (..., games): its own would fit its errors (cross-fitting)."""
-    of_labels, of_scores, of_units = _influences(units, labelled)
-    products, squares = of_labels * (of_scores - of_units), (of_scores - of_units) ** 2
-    return _slope(_sum(products) - products, _sum(squares) - squares)
+def tuned_weight(of_labels: Floats, seen: Floats, *, of_others: bool = False) -> Floats:
+    """The judge's weight, 0 to 1, by what each game changes in a statistic, shape (..., games) -> (..., 1).
 
-
-def _slope(products: Floats, squares: Floats) -> Floats:
-    return np.clip(np.divide(products, squares, out=np.zeros_like(products), where=squares > 0), 0, 1)
+    Args:
+        of_labels: in the one of the labels.
+        seen: in the judge's, of the labelled units minus of all.
+        of_others: for each game, shape (..., games), the weight that the other games give: its own would fit its errors (cross-fitting).
+    """
+    products, squares = of_labels * seen, seen**2
+    above, below = (_sum(part) - (part if of_others else 0) for part in (products, squares))
+    return np.clip(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 0, 1)
 
 
 def variance_parts(units: Units, labelled: Labelled) -> VarianceParts:
     """Where the uncertainty of `prediction_powered` comes from."""
     total, n = units.sizes.sum(axis=-1), labelled.sizes.sum(axis=-1)
     of_labels, of_scores, of_units = _influences(units, labelled)
-    weight = _weights_of_others(units, labelled)
+    weight = tuned_weight(of_labels, of_scores - of_units, of_others=True)
     errors = _squares(of_labels - weight * of_scores) * (1 - n / _positive(total))
     variance = _squares(of_labels - weight * (of_scores - of_units))
     return VarianceParts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
@@ -194,7 +197,8 @@ def tails(units: Units, labelled: Labelled) -> Floats:
     Fourth moment over the squared second, around 0; never below that of a uniform number, 1.8.
     """
     of_labels, of_scores, of_units = _influences(units, labelled)
-    influence = of_labels - _weights_of_others(units, labelled) * (of_scores - of_units)
+    seen = of_scores - of_units
+    influence = of_labels - tuned_weight(of_labels, seen, of_others=True) * seen
     games = (labelled.sizes > 0).sum(axis=-1)
     found: Floats = np.fmax(games * (influence**4).sum(axis=-1) / _positive(_squares(influence) ** 2), 1.8)
     return found

@@ -282,6 +282,22 @@ def test_the_range_of_possible_truths_holds_it_and_is_reached(rate: float, no_wr
         assert found.low == pytest.approx(rate)
 
 
+def test_slopes_on_what_a_game_has_once_are_claimed_as_seldom_as_stated() -> None:
+    """The score of a game is one number for all of its turns: of twelve tasks few lie far out, and a slope rests on these."""
+    random, tasks, covered, claimed = np.random.default_rng(3), 12, [], []
+    for _ in range(1500):
+        level, x = random.beta(2, 2, (2 * tasks, 1)), np.repeat(random.beta(3, 3, (2 * tasks, 1)), 6, axis=1)
+        truth = random.random(x.shape) < level
+        judge, weight = np.where(random.random(x.shape) < 0.8, truth, ~truth), 2.0 * (random.random(x.shape) < 0.5)
+        parts = ((np.ones(x.shape), judge), (weight, truth), (weight, judge))
+        moments = [np.stack([w, w * x, w * y, w * x**2, w * x * y, w * y**2], -1) for w, y in parts]
+        found = powered(slope, Sums(*(one.reshape(tasks, -1, 6).sum(axis=1) for one in moments)))
+        covered.append(found.low <= 0 <= found.high)
+        claimed.append(found.p < 0.05 / 6)
+    assert 0.94 <= np.mean(covered) <= 0.97
+    assert np.mean(claimed) <= 0.05 / 6
+
+
 def test_numbers_are_those_of_ppi_py_and_statsmodels() -> None:
     """One unit a game, so that games are units: the mean and slope of PPI++ without clusters, and least squares of labels alone."""
     import ppi_py
