@@ -72,7 +72,7 @@ def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
     """A statistic of all units, from the judge's numbers of all and labels of some.
 
     Each cluster's share of the variance has the weight of the judge that the other clusters give: its own would fit its errors (Zrnic and
-    Candes 2024, PNAS 121). Freedom counts clusters by their share of the spread of x: of twelve, the few whose x lies far out decide a slope
+    Candes 2024, PNAS 121). Freedom counts clusters by their share of the spread of x: of twelve, the few whose x lies far out decide
     (Bell and McCaffrey 2002, Survey Methodology 28; the count as in Carter, Schnepel and Steigerwald 2017, Review of Economics and
     Statistics 99). p is at least that of flipping the signs of what each cluster adds.
 
