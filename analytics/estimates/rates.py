@@ -155,8 +155,8 @@ def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
     of_game = np.where((rarer >= _FEWEST_OF_A_TRUTH)[..., None], of_others, weight[..., None])
     rate = labelled.labels.sum(axis=-1) / n + (of_game * seen).sum(axis=-1)
     found = np.where(np.isnan(parts.errors), np.nan, rate)
-    of_units = _of_units(units, parts.truth + parts.errors + unseen, parts.errors + unseen, labelled.sizes)
-    return _score_interval(found, _seen_on_labels(of_units, 1 - weight, labelled.sizes))
+    spread = _of_units(units, parts.truth + parts.errors + unseen, parts.errors + unseen, labelled.sizes)
+    return _score_interval(found, _seen_on_labels(spread, 1 - weight, labelled.sizes))
 
 
 def judge_weight(units: Units, labelled: Labelled) -> Floats:
