@@ -149,11 +149,14 @@ def _decisive() -> list[str]:
 
 
 def _pieces() -> list[str]:
-    from judges.evidence.pieces import pieces
+    from judges.evidence.pieces import doc, pieces
 
     lines = ["## Pieces of evidence", "", "What `shows` can list.", ""]
     lines += ["| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
-    return lines + [f"| {name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for name, p in pieces().items()]
+    for name, piece in pieces().items():
+        shows, where = doc(name, "`window_tokens`"), ", ".join(piece.benchmarks) or "all"
+        lines.append(f"| {name} | {shows} | {', '.join(piece.units)} | {where} |")
+    return lines
 
 
 def _conditions() -> list[str]:

@@ -20,7 +20,7 @@ from dashboards.requests import checked, saved
 from ingest.labels.load import add_labels
 from judges.evidence.frame import clean
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
-from judges.evidence.pieces import pieces
+from judges.evidence.pieces import doc
 from judges.evidence.transcript import read_games
 from judges.evidence.units import units
 from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
@@ -261,7 +261,9 @@ def _who() -> Part:
 
 def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
     evidence = [
-        html.Div([html.H3(pieces()[name].doc), *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")])])
+        html.Div(
+            [html.H3(doc(name, rubric.window_tokens)), *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")])]
+        )
         for name, entries in task.shown.items()
     ]
     return [

@@ -12,11 +12,12 @@ import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 import orjson
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
@@ -47,7 +48,7 @@ class Answered(NamedTuple):
     """What a model names, and why."""
 
     agent: str
-    """As the model gives it, in the spelling of the log where the log has that name."""
+    """One of the game's, in the spelling of the log."""
     turn: int | None
     """From 1; None if the log has no such turn."""
     reason: str
@@ -107,16 +108,44 @@ class Examined(_Asked):
     likelihood: int = Field(ge=0, le=100, description="a whole number from 0 to 100")
 
 
+@lru_cache(maxsize=256)
+def _among(form: type[BaseModel], agents: tuple[tuple[str, str], ...]) -> type[BaseModel]:
+    """The form, in which an agent is one of the game's: (as the log writes it, as the prompt does) of each; case and blanks may differ."""
+    written = {name.strip().casefold(): shown for own, shown in agents for name in (own, shown)}
+
+    def read(value: Any) -> Any:
+        return written.get(value.strip().casefold(), value) if isinstance(value, str) else value
+
+    names: Any = Literal[tuple(dict.fromkeys(shown for _, shown in agents))]
+    fields: dict[str, Any] = {}
+    for field, info in form.model_fields.items():
+        if field == "agent":
+            fields[field] = Annotated[names, BeforeValidator(read)], info
+        elif info.annotation == list[Suspect]:
+            fields[field] = list[_among(Suspect, agents)], info  # type: ignore[misc]
+    return create_model(form.__name__, __base__=form, __doc__=form.__doc__, **fields)
+
+
 class Ask(NamedTuple):
     """How a manner asks: messages and form in, the form filled in out; None if no usable answer came."""
 
     put: Callable[[list[Message], type[BaseModel]], Awaitable[BaseModel | None]]
+    agents: Mapping[str, str]
+    """As the log writes them -> as a prompt does: one of them is named."""
 
     async def __call__(self, prompt: str, evidence: Frame, form: type[Form]) -> Form | None:
         """Ask one question about one piece of evidence; the form comes last."""
-        user = Frame("{}\n\n{}", evidence, Frame.own(asked_in(form)))
-        found: Any = await self.put(chat(Frame.own(decisive_error().prompt(prompt)), user), form)
+        form_here = _among(form, tuple(self.agents.items()))
+        user = Frame("{}\n\n{}", evidence, Frame.own(asked_in(form_here)))
+        found: Any = await self.put(chat(Frame.own(decisive_error().prompt(prompt)), user), form_here)
         return found if isinstance(found, form) else None
+
+    def named(self, game: Transcript, agent: str, turn: int, form: BaseModel, reason: str) -> Answered:
+        """The agent and the turn that a model names."""
+        agent = next(own for own, shown in self.agents.items() if shown == agent)
+        if not 1 <= turn <= len(game.turns):
+            return Answered(agent, None, f"turn {turn} is not in the log, which has {len(game.turns)} turns: {reason}", None, form)
+        return Answered(agent, turn, reason, agent in _acting(game.turn(turn)), form)
 
 
 Manner = Callable[[Transcript, Ask], Coroutine[Any, Any, Answered | None]]
@@ -146,14 +175,11 @@ def _acting(turn: TurnView) -> list[str]:
     return [one.agent for one in turn.by_channel("public")] + [done.agent for done in turn.actions]
 
 
-def _named(game: Transcript, agent: str, turn: int, form: BaseModel, reason: str) -> Answered:
-    """The agent and the turn that a model names."""
-    own = {neutral.casefold(): name for name, neutral in plain_names([*game.agents]).items()}
-    own |= {name.casefold(): name for one in game.turns for name in _acting(one)}
-    agent = own.get(agent.strip().casefold(), agent.strip())
-    if not 1 <= turn <= len(game.turns):
-        return Answered(agent, None, f"turn {turn} is not in the log, which has {len(game.turns)} turns: {reason}", None, form)
-    return Answered(agent, turn, reason, agent in _acting(game.turn(turn)), form)
+def agents_of(game: Transcript) -> dict[str, str]:
+    """Agents of a game, and whoever else writes or does something in it: as the log writes them -> as a prompt does."""
+    names = list(dict.fromkeys([*game.agents, *(name for turn in game.turns for name in _acting(turn))]))
+    neutral = plain_names(names)
+    return {name: neutral.get(name, name) for name in names}
 
 
 # -- the manners ------------------------------------------------------------------------------------------
@@ -161,7 +187,7 @@ def _named(game: Transcript, agent: str, turn: int, form: BaseModel, reason: str
 
 async def _all_at_once(game: Transcript, ask: Ask) -> Answered | None:
     filled = await ask("all_at_once", _shown(game, game.turns), Whole)
-    return None if filled is None else _named(game, filled.agent, filled.turn, filled, filled.reason)
+    return None if filled is None else ask.named(game, filled.agent, filled.turn, filled, filled.reason)
 
 
 async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
@@ -170,7 +196,7 @@ async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
         if filled is None:
             return None
         if filled.decisive:
-            return _named(game, filled.agent, turn.turn, filled, filled.reason)
+            return ask.named(game, filled.agent, turn.turn, filled, filled.reason)
     return None
 
 
@@ -207,7 +233,7 @@ async def _search(game: Transcript, ask: Ask) -> Answered | None:
     if best is None:
         return None
     filled, suspect = best
-    return _named(game, suspect.agent, suspect.turn, filled, f'{filled.reason} ("{suspect.words}")')
+    return ask.named(game, suspect.agent, suspect.turn, filled, f'{filled.reason} ("{suspect.words}")')
 
 
 def _quotes(turn: TurnView, words: str) -> bool:
@@ -363,7 +389,7 @@ class _Job:
                 failed.append(reply.call.error or reply.call.status)
             return reply.filled
 
-        found = await MANNERS[self._request.manner](game, Ask(put))
+        found = await MANNERS[self._request.manner](game, Ask(put, agents_of(game)))
         if any(reply.call.status == "unasked" for reply in replies):
             self.report.not_asked += 1
             return []

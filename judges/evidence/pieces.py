@@ -131,9 +131,9 @@ class Viewer:
         return {name: self._made[name] for name in names}
 
 
-def doc(name: str) -> str:
-    """What a piece shows: one of `pieces`, or a column of the rubric's own query."""
-    return pieces()[name].doc if name in pieces() else "a column of the record that is judged"
+def doc(name: str, tokens: int | str) -> str:
+    """What a piece shows: one of `pieces`, which takes so many tokens if it can be long, or a column of the rubric's own query."""
+    return pieces()[name].doc.replace("{tokens}", str(tokens)) if name in pieces() else "a column of the record that is judged"
 
 
 def _column(row: Mapping[str, object], name: str) -> list[Entry]:
@@ -384,7 +384,7 @@ def is_tool(game: Transcript, agent: str) -> bool:
 @PIECES.add(
     "said_before",
     "messages before the judged one that its agent wrote or could read, in order, and its actions of earlier turns; the last "
-    f"{WINDOW_TOKENS} tokens of them (`window_tokens`)",
+    "{tokens} tokens of them",
     AGENT_UNITS,
 )
 def _earlier_messages(context: UnitContext) -> list[Entry]:
@@ -447,8 +447,7 @@ def _everything(game: Transcript) -> list[Entry]:
 
 @PIECES.add(
     "conversation_window",
-    f"public messages and actions of a stretch of the conversation of about {WINDOW_TOKENS} tokens (`window_tokens`), with the number "
-    "of messages before and after it",
+    "public messages and actions of a stretch of the conversation of about {tokens} tokens, with the number of messages before and after",
     ("window",),
 )
 def _conversation_window(context: UnitContext) -> list[Entry]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from judges.evidence.pieces import Viewer, windows
+from judges.evidence.prompt import system_message
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import load as load_games
 from judges.evidence.units import Unit, later_pieces, select
@@ -124,6 +125,14 @@ def test_what_is_left_out_of_a_long_conversation_is_counted(store: Store, tmp_pa
     assert left_out is not None
     assert int(left_out[1]) + len(entries) == 59
     assert sum(len(entry.head) + len(entry.text) for entry in entries) <= 4000
+
+
+@pytest.mark.parametrize(("unit", "piece"), [("utterance", "said_before"), ("window", "conversation_window")])
+def test_the_prompt_states_the_length_that_the_rubric_sets(tmp_path: Path, unit: str, piece: str) -> None:
+    rubric = load(_rubric(tmp_path, unit, piece, more="window_tokens: 6000\n"))
+    stated = str(system_message(rubric, rubric.groups()[0]))
+    assert "6000 tokens" in stated
+    assert "4000" not in stated
 
 
 @pytest.mark.parametrize("budget", [200, 1000, 4000, 100_000])

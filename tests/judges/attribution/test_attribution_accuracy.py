@@ -18,7 +18,7 @@ from analytics.query import query
 from cotrace.cli import cli
 from games.einstein.experiment import play_planted
 from judges.attribution import asking
-from judges.attribution.asking import MANNERS, Ask, AskingRequest, ask_games
+from judges.attribution.asking import MANNERS, Ask, AskingRequest, agents_of, ask_games
 from judges.attribution.thumb import RULES, Guess
 from judges.evidence.transcript import load
 from providers.faults import HopelessError
@@ -246,7 +246,7 @@ def test_models_see_no_views_goals_or_names_of_scripts(tmp_path: Path) -> None:
         store, [one.episode_id for one in truths(store)] or query(store, "select episode_id from episodes")["episode_id"].to_list()
     )
     for manner in MANNERS.values():
-        assert asyncio.run(manner(game, Ask(put))) is None
+        assert asyncio.run(manner(game, Ask(put, agents_of(game)))) is None
     text = "\n".join(shown)
     (script,) = (agent.persona.partition("@")[0] for agent in game.agents.values() if agent.persona and agent.persona != "sensible")
     assert "turn 1, Player1" in text
@@ -259,7 +259,6 @@ def test_models_see_no_views_goals_or_names_of_scripts(tmp_path: Path) -> None:
     [
         ("Coder", 3, ("Coder", "3", True)),
         ("planner ", 3, ("Planner", "3", False)),
-        ("The whole team", 3, ("The whole team", "3", False)),
         ("Coder", 99, ("Coder", None, None)),
     ],
 )
@@ -277,6 +276,23 @@ def test_the_agent_that_a_model_names_is_stored(who: Store, agent: str, turn: in
         ("agent", name, "answered", spoke, agent),
         ("step", step, "answered" if step else "undecided", spoke, agent),
     ]
+
+
+@pytest.mark.parametrize("manner", ["all_at_once", "step_by_step", "search"])
+def test_an_agent_that_is_not_in_the_game_is_no_answer(who: Store, manner: str) -> None:
+    """The form has the names; a model that gives another is asked again, then the verdict is a failed one that says so."""
+    reply = {"reason": "so it is", "agent": "The whole team", "turn": 3, "decisive": True}
+    suspect = {"agent": "The whole team", "turn": 3, "words": "I will load the table"}
+    with replying(completion(tool_call({**reply, "suspects": [suspect]}))) as (url, asked):
+        ask_games(AskingRequest(settings=ModelSettings(model="openai/stranger", base_url=url), manner=manner), who)
+    rows = query(
+        who,
+        "select answer, status, contains(reason, 'Planner') from verdicts where judge = 'llm:openai/stranger' and variant = $manner",
+        {"manner": manner},
+    ).rows()
+    assert rows == [(None, "failed", True)] * 2
+    assert len(asked) > 1
+    assert "<<one of: Coder, Planner, Terminal, human>>" in asked[0]["messages"][1]["content"]
 
 
 @pytest.mark.parametrize("manner", MANNERS)
