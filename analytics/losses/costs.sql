@@ -43,7 +43,7 @@ group by all;
 -- attributed_costs: the agent and the failure point that each turn's cost is attributed to (docs/attribution.md), by `cotrace attribute`.
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
--- Shows: model, task_id, turn, agent, link, status, cost, evidence
+-- Shows: model, task_id, turn, agent, link, status, cost, judge, evidence
 create or replace view attributed_costs as
 select
     found.episode_id, found.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,

@@ -88,6 +88,11 @@ _UP_TO_ONE: Final = frozenset(("progress", "probability"))
 _Row = dict[str, Any]
 
 
+def reader_of(judge: str) -> str:
+    """Who read the messages for a judge of the engine's: the rules, or a reader as in the column `claims.reader`."""
+    return judge.partition(":")[2] or "the rules"
+
+
 def lost_report(store: Store) -> pl.DataFrame:
     """What was lost by every game, model, role, archetype, condition, link, failure category, and inside spirals.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics.comparison.game_values import short_names
-from analytics.losses.lost import amount, of_link, of_unit
+from analytics.losses.lost import amount, of_link, of_unit, reader_of
 from dashboards.address import game_at
 from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
@@ -73,6 +73,10 @@ _FLOWS: Final = """
 _COUNT: Final = """
     SELECT count(DISTINCT (episode_id, turn)) AS turns, count(DISTINCT episode_id) AS games FROM attributions
     WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
+    """
+_READERS: Final = """
+    SELECT judge, count(DISTINCT episode_id) AS games FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost)
+    GROUP BY judge ORDER BY games DESC, judge
     """
 _BENCHMARKS: Final = """
     SELECT DISTINCT benchmark FROM games WHERE {filters} AND (
@@ -160,6 +164,7 @@ def _body(read: Reader, _: str) -> Part:
     return html.Div(
         [
             html.P(_lead(flows, unit, read.rows(_COUNT).row(0)), className="lead"),
+            html.P(f"Messages as read by {_readers(read.rows(_READERS))}.", className="hint"),
             *choices,
             card(
                 "Which step failed: seeing, saying, understanding, acting",
@@ -277,6 +282,13 @@ def _lead(flows: pl.DataFrame, unit: str, counts: tuple[int, int]) -> str:
     role, link, cost = first.row(0)
     whose = share(float(owned["cost"].sum()) / total)
     return f"{said}; {whose} of it is attributed to agents, most to {role}: {of_link(link)} ({share(cost / total)}){open_part}."
+
+
+def _readers(rows: pl.DataFrame) -> str:
+    """`the rules`, or who read in how many games."""
+    if len(rows) == 1:
+        return reader_of(rows["judge"].item())
+    return ", ".join(f"{reader_of(judge)} in {counted(games, 'game')}" for judge, games in rows.iter_rows())
 
 
 # -- figures ----------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ _FAILURES: Final = """
 """
 _SPIRALS: Final = "SELECT start_turn, end_turn, kind, turns_wasted, evidence FROM correction_spirals WHERE episode_id = $id ORDER BY ALL"
 _LINKS: Final = """
-    SELECT turn, agent, link, status, cost, unit, evidence FROM attributed_costs
+    SELECT turn, agent, link, status, cost, unit, evidence, judge FROM attributed_costs
     WHERE episode_id = $id AND cost > 0 AND starts_with(judge, 'engine') ORDER BY turn, cost DESC, agent NULLS LAST
 """
 _NOTES: Final = "SELECT note_id, turn, author, note, written_at FROM turn_notes WHERE episode_id = $id ORDER BY written_at, note_id"
@@ -128,7 +128,7 @@ class TurnFacts:
     failures: Sequence[Mapping[str, Any]]
     """Categories of rules that something went wrong: agent, taxonomy, category, evidence, meaning."""
     links: Sequence[Mapping[str, Any]] = ()
-    """Whose its cost was, through which broken link, the largest part first: agent, link, status, cost, unit, evidence."""
+    """Whose its cost was, through which broken link, the largest part first: agent, link, status, cost, unit, evidence, judge."""
     acted: Sequence[str] = ()
     """Agents who did something on it."""
     actors: frozenset[str] = frozenset()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from analytics.losses.lost import of_link
+from analytics.losses.lost import of_link, reader_of
 from dashboards.boards import Drawing, prose
 from dashboards.parts import Part, data, html
 from dashboards.playback.facts import TONES, GameFacts, TurnFacts, cost_in_words
@@ -274,7 +274,8 @@ def _links(here: TurnFacts, draw: Drawing) -> Part:
         )
         for one in here.links
     ]
-    return html.Div([html.H3("Whose cost"), html.Ul(lines, className="plain")])
+    reader = reader_of(here.links[0]["judge"])
+    return html.Div([html.H3("Whose cost"), html.P(f"Messages as read by {reader}.", className="hint"), html.Ul(lines, className="plain")])
 
 
 def unexplained(turn: TurnView, facts: GameFacts) -> Part:

@@ -20,11 +20,13 @@ from dashboards.boards import drawing_of
 from dashboards.page_file import document
 from dashboards.pages import failures, game, why
 from dashboards.parts import compact, to_html
+from dashboards.playback import turn_outcome
 from dashboards.playback.facts import GameFacts, TurnFacts, facts_of
 from dashboards.playback.turn_outcome import unexplained, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.experiment import play_planted
-from judges.evidence.transcript import TurnView
+from judges.attribution.job import attribute_games
+from judges.evidence.transcript import TurnView, reader_named
 from schemas.records import Label
 from schemas.store import batches
 from schemas.store.store import Store
@@ -69,6 +71,28 @@ def test_the_page_says_which_step_failed(store: Store) -> None:
     assert sum(sum(bar.x) for bar in points.data) == pytest.approx(1)
     for address in (entry[0] for figure in (drawn, points) for bar in figure.data for entry in bar.customdata):
         assert re.match(r"/turns\?.*only=lost&(step|link)=", address), address
+
+
+def test_pages_say_whose_reading_of_the_messages_it_is(tmp_path: Path) -> None:
+    """A game has one attribution; games can have been attributed by several readers, which a mean over them must not hide."""
+    play_planted(tmp_path / "logs", 5, seed=4)
+    store = attributed(tmp_path / "logs", tmp_path)
+    first, *rest = query(store, "select episode_id, count(*) from attributions where cost > 0 group by all order by all")[
+        "episode_id"
+    ].to_list()
+
+    def shown() -> tuple[str, str]:
+        with reader(store, Address(why.PATH)) as read:
+            facts = facts_of(read, first)
+            costly = next(one for one in facts.turns if one.links)
+            return str(why.content(read)), str(turn_outcome._links(costly, drawing_of(facts.benchmark)))
+
+    assert all("as read by the rules." in page for page in shown())
+    attribute_games(store, f"episode_id = '{first}'", reader_named("planted"))
+    of_all, of_game = shown()
+    assert f"the rules in {len(rest)} game" in of_all
+    assert "planted in 1 game" in of_all
+    assert "as read by planted." in of_game
 
 
 @pytest.mark.parametrize(
