@@ -45,9 +45,6 @@ class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the mo
 class Fault(Exception):  # noqa: N818 - see Unusable
     """No reply came; it may come on another try."""
 
-    _is_limit: bool | None = None
-    """Whether the server wants all to wait; None: by the status."""
-
     def __init__(
         self, reason: str, *, status: int | None = None, retry_after_s: float | None = None, again: bool = True, came: bool = False
     ) -> None:
@@ -61,19 +58,10 @@ class Fault(Exception):  # noqa: N818 - see Unusable
         """Whether another try makes sense."""
         self.came = came or status is not None
         """Whether the server was reached."""
+        self.limited = status == HTTPStatus.TOO_MANY_REQUESTS
+        """The server is well and wants fewer requests: too many came, it loads its model, or its queue is full."""
         self.counted = False
         """Whether `providers.pacing.Health` has counted it."""
-
-    @property
-    def limited(self) -> bool:
-        """The server is well and wants fewer requests."""
-        return self.status == HTTPStatus.TOO_MANY_REQUESTS if self._is_limit is None else self._is_limit
-
-
-class Busy(Fault):
-    """The server takes no request yet: it loads its model, or its queue is full."""
-
-    _is_limit = True
 
 
 class NoServer(Fault):
@@ -83,24 +71,22 @@ class NoServer(Fault):
 class TimedOut(Fault):
     """No complete reply came in time; a server that works on few calls at once may not have started this one."""
 
-    def __init__(self, timeout_s: float) -> None:
-        super().__init__(f"no complete reply within {timeout_s:g} s: raise --timeout, or lower --concurrency or --max-tokens")
+    @classmethod
+    def after(cls, timeout_s: float) -> TimedOut:
+        """So many seconds."""
+        return cls(f"no complete reply within {timeout_s:g} s: raise --timeout, or lower --concurrency or --max-tokens")
 
 
 class NodeLost(Fault):
-    """The machine that sent the request was lost; the server may be well, and another machine sends the request again."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, retry_after_s=0.0)
+    """The machine that sent the request was lost; the server may be well, and another machine sends the request again at once."""
 
 
 class TooLarge(Fault):
     """This one prompt is longer than the server ever takes, however long one waits; others may fit."""
 
-    _is_limit = False
-
-    def __init__(self, reason: str, status: int | None) -> None:
+    def __init__(self, reason: str, status: int | None = None) -> None:
         super().__init__(reason, status=status, again=False, came=True)
+        self.limited = False
 
 
 _CLIENTS: Final = frozenset({"aiohttp", "anthropic", "botocore", "aiobotocore", "google", "httpx", "litellm", "mistralai", "openai"})
@@ -178,7 +164,7 @@ def of_error(error: Any) -> Fault | HopelessError:
     if isinstance(code, int) and code in _FAILURES:
         return _of_status(code, {}, reason, orjson.dumps(error).decode())
     if _is_too_large(HTTPStatus.BAD_REQUEST, error):
-        return TooLarge(f"an error in place of a reply: {reason} ({_WORDS['too_large']})", None)
+        return TooLarge(f"an error in place of a reply: {reason} ({_WORDS['too_large']})")
     return Fault(f"an error in place of a reply: {reason}", came=True)
 
 
@@ -215,8 +201,9 @@ def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) 
     )
     named = _SIGNS["delay"].search(text)
     asked = float(named[1]) if named else retry_after_s(headers)
-    kind = Busy if status == HTTPStatus.SERVICE_UNAVAILABLE and _SIGNS["busy"].search(text) else Fault
-    return kind(f"HTTP {status}, {reason}{_fix(status, error)}", status=status, retry_after_s=asked, again=again)
+    fault = Fault(f"HTTP {status}, {reason}{_fix(status, error)}", status=status, retry_after_s=asked, again=again)
+    fault.limited = fault.limited or (status == HTTPStatus.SERVICE_UNAVAILABLE and _SIGNS["busy"].search(text) is not None)
+    return fault
 
 
 def _is_too_large(status: int, error: Any) -> bool:
@@ -269,7 +256,7 @@ def wait_after(state: RetryCallState) -> float:
     """Seconds until the next try: what the server asked for, or else exponentially longer; after 429 the shared gate does the waiting."""
     raised = state.outcome.exception() if state.outcome else None
     error = None if raised is None else behind(raised)
-    if isinstance(error, Unusable) or (isinstance(error, Fault) and error.limited):
+    if isinstance(error, Unusable | NodeLost) or (isinstance(error, Fault) and error.limited):
         return 0.0
     asked = error.retry_after_s if isinstance(error, Fault) else None
     return asked if asked is not None else _exponential(state)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import cycle
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -286,12 +287,8 @@ def endpoints(settings: ModelSettings, base_urls: Sequence[str], key_variables: 
     Raises:
         UsageError: several of both, but not equally many.
     """
-    servers = [replace(settings, base_url=url) for url in base_urls] or [settings]
-    if not key_variables:
-        return tuple(servers)
-    if len(servers) == 1:
-        servers *= len(key_variables)
-    keys = list(key_variables) * len(servers) if len(key_variables) == 1 else list(key_variables)
-    if len(keys) != len(servers):
-        raise UsageError(f"{len(servers)} times --base-url but {len(keys)} times --key-env: give one key for all, or one for each server")
-    return tuple(replace(server, key_variable=key) for server, key in zip(servers, keys, strict=True))
+    urls, keys = base_urls or [settings.base_url], key_variables or [settings.key_variable]
+    if len(urls) != len(keys) and min(len(urls), len(keys)) > 1:
+        raise UsageError(f"{len(urls)} times --base-url but {len(keys)} times --key-env: give one key for all, or one for each server")
+    pairs = zip(cycle(urls), cycle(keys), range(max(len(urls), len(keys))), strict=False)
+    return tuple(replace(settings, base_url=url, key_variable=key) for url, key, _ in pairs)

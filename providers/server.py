@@ -56,6 +56,8 @@ _SURELY: Final = 0.85
 _MOST_LIMITED_TRIES: Final = 100
 """After so many 429 answers to one call, while others get through, something about this call is wrong."""
 _OF_FORMS: Final = {"tools": "tools", "tool_choice": "tools", "response_format": "response_format"}
+_LIMITS: Final = frozenset({"max_tokens", "max_completion_tokens"})
+"""The two names of the longest reply: a model takes one of them."""
 _REPEATED: Final = 40
 _TIMES_REPEATED: Final = 4
 """A reply whose last 40 letters stand in it four times has run away."""
@@ -218,8 +220,7 @@ class Server:
             raise TooLarge(
                 f"the prompt has about {tokens:.0f} tokens; the server takes {context} for prompt and reply, and the reply may have "
                 f"{reply}: leave the unit out with --where, lower --max-tokens, or start the server with a larger context "
-                "and run cotrace doctor again; nothing was sent",
-                None,
+                "and run cotrace doctor again; nothing was sent"
             )
 
     def failed(self, call: _Call, fault: Fault) -> None:
@@ -280,11 +281,11 @@ class Server:
             if call.form is None or self.settings.mode is not None:
                 return False
             return self.other_mode(call, f"the server refuses {field}", for_all=not self._answered)
-        if field in {"max_tokens", "max_completion_tokens"} and {"max_tokens", "max_completion_tokens"} <= self.refused | {field}:
+        if self.refused | {field} >= _LIMITS:
             return False
         if field not in self.refused:
             self.refused |= {field}
-            if field not in {"max_tokens", "max_completion_tokens"}:
+            if field not in _LIMITS:
                 _LOG.warning("%s does not take %s: it is left out from now on", self.settings.model, field)
         return True
 

@@ -125,7 +125,7 @@ class Exchange:
             async with asyncio.timeout(self._timeout_s):
                 return await self._send(method, URL(url, encoded=True), headers, body)  # what was signed must stay as it is
         except TimeoutError as error:
-            raise TimedOut(self._timeout_s) from error
+            raise TimedOut.after(self._timeout_s) from error
         except aiohttp.ClientConnectorCertificateError as error:
             raise NoServer(_distrusted(error)) from error
         except aiohttp.ClientConnectorError as error:
@@ -313,10 +313,7 @@ class _ClusterExchange:
         self._has_answered = True
         if isinstance(outcome, Response):
             return outcome
-        kind, arguments, attributes = outcome
-        raised = kind.__new__(kind, *arguments)
-        raised.__dict__.update(attributes)
-        raise raised
+        raise outcome
 
     def _next(self) -> str | None:
         """The node that has waited longest; where none is left, or at the beginning, each that is new gets a sender."""
@@ -344,11 +341,11 @@ class _ClusterExchange:
 class _Sender(Exchange):
     """One node's connections to the server."""
 
-    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> object:  # type: ignore[override]
-        """The response, or what the exception was that came instead: its class, arguments and attributes."""
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Any:
+        """The response, or the fault that came instead."""
         for value in headers.values():  # the secrets in use are known where they were read: here they are in the headers
             use_secret(value.removeprefix("Bearer "))
         try:
             return await super().send(method, url, headers, body)
         except (Fault, CotraceError) as error:
-            return type(error), error.args, error.__dict__
+            return error

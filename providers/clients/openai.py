@@ -167,7 +167,7 @@ def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
                     body = kwargs.pop("extra_body", {})
                     return await ask(**{**kwargs, **body, **dict(settings.request_fields), **key, **more, **_PLAIN})
             except TimeoutError as error:
-                raise TimedOut(settings.timeout_s) from error
+                raise TimedOut.after(settings.timeout_s) from error
             except CotraceError:
                 raise
             except Exception as error:  # whatever LiteLLM throws
