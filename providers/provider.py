@@ -287,7 +287,8 @@ def endpoints(settings: ModelSettings, base_urls: Sequence[str], key_variables: 
     Raises:
         UsageError: several of both, but not equally many.
     """
-    urls, keys = base_urls or [settings.base_url], key_variables or [settings.key_variable]
+    urls: Sequence[str | None] = base_urls or [settings.base_url]
+    keys: Sequence[str | None] = key_variables or [settings.key_variable]
     if len(urls) != len(keys) and min(len(urls), len(keys)) > 1:
         raise UsageError(f"{len(urls)} times --base-url but {len(keys)} times --key-env: give one key for all, or one for each server")
     pairs = zip(cycle(urls), cycle(keys), range(max(len(urls), len(keys))), strict=False)
