@@ -214,7 +214,8 @@ class _Sorter:
         """All games, and a reject for each that has lost turns."""
         for game in self._lines.games:
             if game.reject is not None:
-                self._lines.rejects.append(_with_count(game.reject, game))
+                reason = f"{game.reject.reason}, {len(game.lost)} lines of game {excerpt(game.record.game_id)} are lost"
+                self._lines.rejects.append(BadInputError(reason, locator=game.reject.locator, excerpt=game.reject.excerpt))
         return self._lines
 
     def _refuse(self, error: BadInputError, number: int) -> None:
@@ -305,8 +306,3 @@ def _next_turn(value: dict[str, Any], game: LoggedGame) -> TurnRecord:
             locator=".hypothesis_after",
         )
     return turn
-
-
-def _with_count(error: BadInputError, game: LoggedGame) -> BadInputError:
-    reason = f"{error.reason}, {len(game.lost)} lines of game {excerpt(game.record.game_id)} are lost"
-    return BadInputError(reason, locator=error.locator, excerpt=error.excerpt)

@@ -23,13 +23,17 @@ def answer_differences(record: TurnRecord, made: AgentTurn, counted_by: str | No
     """What the log makes of an answer against what the rules make of it; `counted_by` is the tokenizer that the log names."""
     answer = made.answer
     count = tokenizer(DEFAULT_TOKENIZER) if counted_by == DEFAULT_TOKENIZER else None
+    logged, read = [_facts(action.request()) for action in record.actions], [_facts(request) for request in answer.requests]
+    for action, logged_facts, found in zip(record.actions, logged, read, strict=False):
+        if not action.valid:
+            logged_facts[:] = [due if fact is None else fact for fact, due in zip(logged_facts, found, strict=True)]
     pairs: dict[str, tuple[Any, Any]] = {
         "parse_ok": (record.parse_ok, answer.parse_ok),
         "parse_strict": (record.parse_strict, answer.parse_strict),
         "message_ok": (record.message_ok, answer.message_ok),
         "actions_ok": (record.actions_ok, answer.actions_ok),
         "message": (record.message, answer.message),
-        "actions": _facts_of_actions(record, answer.requests),
+        "actions": (logged, read),
         "hypothesis_after": (_listed(entries(record.hypothesis_after)), _listed(made.after)),
         "own_ok_after": (record.own_ok_after, made.ok_after),
         "wrong_after": (record.wrong_after, list(made.wrong_after)),
@@ -52,15 +56,6 @@ def effect_differences(record: TurnRecord, applied: Sequence[Applied]) -> Iterat
 def _spelt(value: Any) -> Any:
     """An entry in the spelling that the rules compare; anything else as it is."""
     return entries([value])[0]._asdict() if isinstance(value, EntryRecord) else value
-
-
-def _facts_of_actions(record: TurnRecord, requests: Sequence[RequestedAction]) -> tuple[list[list[object]], list[list[object]]]:
-    """The actions as logged and as read; a field that the log leaves empty in an action it skipped counts as read."""
-    logged, read = [_facts(action.request()) for action in record.actions], [_facts(request) for request in requests]
-    for action, logged_facts, found in zip(record.actions, logged, read, strict=False):
-        if not action.valid:
-            logged_facts[:] = [due if fact is None else fact for fact, due in zip(logged_facts, found, strict=True)]
-    return logged, read
 
 
 def _facts(request: RequestedAction) -> list[object]:

@@ -211,21 +211,18 @@ class _Log:
                 return False
         return None
 
-    def _run_name(self) -> str:
-        folders = [folder for folder in self.folders if folder != _GAMES_FOLDER]
-        shown = folders[-2:] if folders and _SUBFOLDER.fullmatch(folders[-1]) else folders[-1:]
-        return "/".join(shown) or FORMAT
-
     def _header(self) -> Any:
         game, config = self.game, self.game.config
         stamp = _STAMP.search(game.game_id)
         details = {name: value for part in (game, config) for name, value in (part.model_extra or {}).items()}
         if game.config.num_players is not None and game.config.num_players != len(self.names):
             details["num_players"] = game.config.num_players
+        folders = [folder for folder in self.folders if folder != _GAMES_FOLDER]
+        shown = folders[-2:] if folders and _SUBFOLDER.fullmatch(folders[-1]) else folders[-1:]
         header = header_of_game(
             self.table,
             models=dict.fromkeys(self.names, config.model),
-            run=self._run_name(),
+            run="/".join(shown) or FORMAT,
             condition={
                 "players": len(self.names),
                 "reasoning": config.reasoning_effort,

@@ -191,6 +191,8 @@ def _logged(index: int, message: ParsedMessage, agent: str, found: MessageParts,
         calls.append(called_tool(raw["function_call"]))
     thoughts = dict.fromkeys([found.thought, *_apart(raw)])
     code, text = _error(raw)
+    logged = _metadata(message.raw).get("audience")
+    heard = logged if isinstance(logged, list) else message.audience
     return LoggedMessage(
         agent=agent,
         text=found.text or (text or "" if _role(raw) == "tool" else ""),
@@ -198,7 +200,7 @@ def _logged(index: int, message: ParsedMessage, agent: str, found: MessageParts,
         role=_role(raw),
         thought="\n".join(filter(None, thoughts)) or None,
         private=_metadata(raw).get("channel") == "private",
-        audience=_audience(message, agent),
+        audience=None if heard is None else list(dict.fromkeys([agent, *map(str, heard)])),
         tools=[
             _with_outcome(call.use, next((one for one in outcomes.get(call.id or "", ()) if one.place > index), None)) for call in calls
         ],
@@ -215,12 +217,6 @@ def _apart(raw: Mapping[str, Any]) -> list[str]:
     held = held or [next((raw[key] for key in ("thinking", "thinking_blocks", "reasoning_details") if raw.get(key)), "")]
     parts = [MessageParts([one]) if isinstance(one, str) else parts_of(one) for one in held]
     return ["\n".join(filter(None, (one.thought, one.text))) for one in parts]
-
-
-def _audience(message: ParsedMessage, agent: str) -> list[str] | None:
-    logged = _metadata(message.raw).get("audience")
-    heard = logged if isinstance(logged, list) else message.audience
-    return None if heard is None else list(dict.fromkeys([agent, *map(str, heard)]))
 
 
 def _metadata(raw: Mapping[str, Any]) -> Mapping[str, Any]:

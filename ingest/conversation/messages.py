@@ -89,7 +89,13 @@ def parts_of(content: Any) -> MessageParts:
     if content is None:
         return found
     for part in content if isinstance(content, list) else [content]:
-        _add(found, part)
+        if isinstance(part, str):
+            found.texts.append(part)
+        elif not isinstance(part, Mapping):
+            found.texts.append(dumps(part))
+        else:
+            kind, inner = _kind(part)
+            _KINDS.get(kind, _unknown)(found, inner)
     return found
 
 
@@ -106,16 +112,6 @@ def is_result(part: Any) -> bool:
 def is_text_part(part: Mapping[str, Any]) -> bool:
     """Tell whether an object is a part that holds words, and no data of its own."""
     return _kind(part)[0] in _KINDS
-
-
-def _add(found: MessageParts, part: Any) -> None:
-    if isinstance(part, str):
-        found.texts.append(part)
-    elif not isinstance(part, Mapping):
-        found.texts.append(dumps(part))
-    else:
-        kind, inner = _kind(part)
-        _KINDS.get(kind, _unknown)(found, inner)
 
 
 def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

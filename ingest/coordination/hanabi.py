@@ -112,12 +112,13 @@ def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
     undrawn = [Difference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
     category, evidence = move_category(before, step.seat, move, clued)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
+    last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
     return TurnParts(
         before=state_text(to_builtins(step.state_before) | {"player": step.player}),
         after=state_text(to_builtins(step.state_after)),
         progress=after.stacked / MAX_SCORE,
         goal_reached=after.stacked == MAX_SCORE,
-        replies=_replies(step),
+        replies=[PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)],
         acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
         categories=own_moves([Category(step.player, "hanabi_move", category, evidence), *_grounding(step), *_read(step)]),
         injected={step.player: step.injected},
@@ -138,12 +139,6 @@ def _read(step: HanabiStep) -> list[Category]:
     reply = next((call.text for call in reversed(step.calls) if call.stage == "generator"), "")
     found = step.read or read_of(reply, step.selected_action, at_random=True)
     return reading(step.player, found, reply, step.slips)
-
-
-def _replies(step: HanabiStep) -> list[PrivateReply]:
-    """The replies in order; a choice that the verifier rejected is superseded."""
-    last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
-    return [PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)]
 
 
 def _arguments(move: Move, step: HanabiStep) -> dict[str, object]:

@@ -314,7 +314,14 @@ def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[Hanabi
     """The table before each turn that agrees with the files, and after the last, without the card that was drawn then."""
     if len(rows) <= 1:
         raise rejects[-1] if rejects else BadInputError("fewer than two turns: the hands cannot be known")
-    state, states = _dealt(rows), list[HanabiState]()
+    first, after = rows[0], rows[1].view
+    own = list(after.partner_cards)
+    if first.move.card is not None:
+        gone = [*after.discards, *(f"{color}{rank}" for color, rank in after.stacks.items() if rank)]
+        own = [*own[: first.move.card], *gone[:1], *own[first.move.card : -1]]
+    if len(own) != HAND or len(first.view.partner_cards) != HAND:
+        raise BadInputError("the first two states do not show five cards each: the first deal cannot be known", locator=first.place)
+    state, states = deal([*own, *first.view.partner_cards]), list[HanabiState]()
     for turn, row in enumerate(rows):
         seat = turn % 2
         here = zip(_View._fields, row.view, _view(state, seat), strict=True)
@@ -335,18 +342,6 @@ def _drawn(state: HanabiState, following: _Row | None) -> str | None:
     """The card that was taken up before the next row; a row that shows no card is found out by its own comparison."""
     took_one = following is not None and following.view.deck < state.deck
     return following.view.partner_cards[-1] if following is not None and took_one and following.view.partner_cards else None
-
-
-def _dealt(rows: Sequence[_Row]) -> HanabiState:
-    """The first deal: Alice sees Bob's hand after his first move, so what he played or discarded is put back."""
-    first, after = rows[0], rows[1].view
-    own = list(after.partner_cards)
-    if first.move.card is not None:
-        gone = [*after.discards, *(f"{color}{rank}" for color, rank in after.stacks.items() if rank)]
-        own = [*own[: first.move.card], *gone[:1], *own[first.move.card : -1]]
-    if len(own) != HAND or len(first.view.partner_cards) != HAND:
-        raise BadInputError("the first two states do not show five cards each: the first deal cannot be known", locator=first.place)
-    return deal([*own, *first.view.partner_cards])
 
 
 def _view(state: HanabiState, seat: int) -> _View:

@@ -267,7 +267,10 @@ def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], aft
         for name, cooker in before["cookers"].items()
     }
     fault = None if reply.strip() else _NO_REPLY
-    done = act((player, _verb(macro)), {"macro": macro, "asked": True}, None, fault)
+    first, _, rest = macro.rstrip(".").partition(" ")
+    done = act(
+        (player, (f"{first}_{rest.split(' ', 1)[0]}" if first in {"pick", "move"} else first)), {"macro": macro, "asked": True}, None, fault
+    )
     return TurnParts(
         before=state_text(before),
         after=state_text(after),
@@ -282,12 +285,6 @@ def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], aft
             ]
         ),
     )
-
-
-def _verb(macro: str) -> str:
-    """`pick_up`, `place`, `load`, `wait` or `move_away`."""
-    first, _, rest = macro.rstrip(".").partition(" ")
-    return f"{first}_{rest.split(' ', 1)[0]}" if first in {"pick", "move"} else first
 
 
 def _delivered(macro: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

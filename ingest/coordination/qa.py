@@ -215,16 +215,26 @@ def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, 
         error="the call failed" if read.kind == "failed_call" else None,
         details=Json(dumps(_details(trial, answer, question, extracted, read))),
     )
+    arguments = Json(dumps({"letter": read.letter, "published_letter": extracted.letter}))
+    named = read.option is not None
+    code, text = (None, None) if named else (read.kind, f"no option named: {read.kind.replace('_', ' ')}")
+    given = read.kind if read.option is None else "correct" if read.option in question.correct_options else "wrong_option"
+    taken = "correct" if read.letter == extracted.letter else "guessed" if read.letter is None else "misread"
+    similarity = "" if extracted.similarity is None else f", similarity {extracted.similarity}"
+    evidence = f"published: {extracted.letter} ({extracted.way}{similarity}); read: {read.letter or 'no letter'} ({read.kind})"
     rows: Rows = {
         "agents": [Agent(identity, RESPONDENT, RESPONDENT, trial.respondent, None, None, None, None)],
         "turns": [_turn(identity, question, extracted, read, correct=correct)],
-        "actions": [_action(identity, extracted, read)],
+        "actions": [Action(identity, 1, 1, RESPONDENT, "answer", arguments, None, named, undoes=False, error_code=code, error_text=text)],
         "episode_metrics": [
             EpisodeMetric(identity, f"coordination.{name}", float(value))
             for name, value in _metrics(answer, question, extracted, read, correct=correct).items()
         ],
         "turn_metrics": [TurnMetric(identity, 1, "coordination.accuracy", float(correct))],
-        "failures": _failures(identity, question, extracted, read),
+        "failures": [
+            Failure(identity, 1, RESPONDENT, "coordqa_answer", given, None),
+            Failure(identity, 1, RESPONDENT, "coordqa_extraction", taken, evidence),
+        ],
         "log_disagreements": list(_differences(identity, answer, question, extracted, correct=correct)),
     }
     if answer.call is not None:
@@ -316,13 +326,6 @@ def _turn(identity: str, question: QaQuestion, extracted: Extraction, read: Read
     )
 
 
-def _action(identity: str, extracted: Extraction, read: ReadAnswer) -> Action:
-    arguments = Json(dumps({"letter": read.letter, "published_letter": extracted.letter}))
-    named = read.option is not None
-    code, text = (None, None) if named else (read.kind, f"no option named: {read.kind.replace('_', ' ')}")
-    return Action(identity, 1, 1, RESPONDENT, "answer", arguments, None, named, undoes=False, error_code=code, error_text=text)
-
-
 def _metrics(answer: Response, question: QaQuestion, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> dict[str, float]:
     found = {
         "accuracy": correct,
@@ -337,18 +340,6 @@ def _metrics(answer: Response, question: QaQuestion, extracted: Extraction, read
         found["extraction_agreement"] = answer.intended == extracted.letter
         found["reading_agreement"] = answer.intended == read.letter
     return found
-
-
-def _failures(identity: str, question: QaQuestion, extracted: Extraction, read: ReadAnswer) -> list[tuple[object, ...]]:
-    """What the respondent did (by the corrected key), and what the published scoring made of it."""
-    given = read.kind if read.option is None else "correct" if read.option in question.correct_options else "wrong_option"
-    taken = "correct" if read.letter == extracted.letter else "guessed" if read.letter is None else "misread"
-    similarity = "" if extracted.similarity is None else f", similarity {extracted.similarity}"
-    evidence = f"published: {extracted.letter} ({extracted.way}{similarity}); read: {read.letter or 'no letter'} ({read.kind})"
-    return [
-        Failure(identity, 1, RESPONDENT, "coordqa_answer", given, None),
-        Failure(identity, 1, RESPONDENT, "coordqa_extraction", taken, evidence),
-    ]
 
 
 FORMAT: Final = "coordqa"

@@ -325,7 +325,9 @@ def read(data: bytes, place: Place) -> Reading:
 
 def _read(data: bytes, place: Place) -> Reading:
     log = read_lines(data, lambda header: bool(getattr(_rules(header), "KEEPS", False)))
-    _tell_agents(log.header)
+    names = [agent.agent for agent in log.header.agents]
+    if not names or len(set(names)) < len(names):
+        raise BadInputError("agents: give at least one, each with a name of its own", locator="line 1.agents", excerpt=", ".join(names))
     derivation: Derivation = getattr(_rules(log.header), "derive", as_written)
     episode = episode_id(log.header.benchmark, place.path)
     started = time.perf_counter()
@@ -355,7 +357,10 @@ def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
 
 
 def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replayed: bool) -> dict[str, list[tuple[object, ...]]]:
-    run = _run(log.header)
+    entry = validated(_RunEntry, log.header.run, "line 1.run")
+    name = entry.name or log.header.benchmark
+    key = run_id(log.header.benchmark, name, _team(log.header), entry.condition)
+    run = Run(key, log.header.benchmark, name, Json(dumps(entry.condition)), read_time(log.header.started_at))
     rows: dict[str, list[tuple[object, ...]]] = {
         **derived.rows,
         "runs": [run],
@@ -379,19 +384,6 @@ def _planted(log: LogLines, episode: str) -> dict[str, list[Coded]]:
     """What scripted players write into their logs: more rows than all others together."""
     personas = {agent.agent: agent.persona for agent in log.header.agents}
     return {"claims": [planted_claims(episode, log.turns)], "labels": [planted_labels(episode, log.turns, personas, _model(log.header))]}
-
-
-def _run(header: Header) -> Run:
-    entry = validated(_RunEntry, header.run, "line 1.run")
-    name = entry.name or header.benchmark
-    key = run_id(header.benchmark, name, _team(header), entry.condition)
-    return Run(key, header.benchmark, name, Json(dumps(entry.condition)), read_time(header.started_at))
-
-
-def _tell_agents(header: Header) -> None:
-    names = [agent.agent for agent in header.agents]
-    if not names or len(set(names)) < len(names):
-        raise BadInputError("agents: give at least one, each with a name of its own", locator="line 1.agents", excerpt=", ".join(names))
 
 
 def _team(header: Header) -> dict[str, str]:

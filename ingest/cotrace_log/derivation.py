@@ -153,14 +153,11 @@ def _header_differences(header: Header, rebuilt: Header, episode: str) -> Iterat
 
 
 def _turn_differences(turn: Turn, again: Turn, episode: str, left_out: frozenset[str]) -> Iterator[LogDisagreement]:
-    logged, due = (loads(turn_line(_as_played(one))) for one in (turn, again))
+    logged, due = (
+        loads(turn_line(replace(one, actions=[replace(done, read=None, used=None) for done in one.actions]))) for one in (turn, again)
+    )
     facts = {name: (logged[name], due[name]) for name in due if name not in _NOT_COMPARED | left_out}
     return _differing(facts, episode, turn.turn)
-
-
-def _as_played(turn: Turn) -> Turn:
-    """The turn without how replies were read: older logs do not say it, and what came of them is compared."""
-    return replace(turn, actions=[replace(done, read=None, used=None) for done in turn.actions])
 
 
 def _end_differences(end: End | None, again: End | None, episode: str) -> Iterator[LogDisagreement]:

@@ -376,7 +376,9 @@ def derive(game: CraftGame, episode: str) -> DerivedGame:
     derived: list[DerivedTurn] = []
     success = game.outcome.completed if game.outcome else None
     for turn, step, expected in _replayed(game):
-        result = _derived(turn, step, game.target)
+        after = _board_after(turn, step)
+        metrics = step.metrics if after.stacks == step.board_after.stacks else progress(after, game.target)
+        result = DerivedTurn(metrics=metrics, board_after=after, error_code=_error_code(turn, step))
         derived.append(result)
         turn_rows += scores(episode, turn.turn, result.metrics)
         turn_rows += turn_facts(episode, turn, step)
@@ -421,12 +423,6 @@ def _replayed(game: CraftGame) -> Iterator[tuple[CraftTurn, ReplayedTurn, Board 
         step = next(steps)
         yield turn, step, expected
         expected = step.board_after
-
-
-def _derived(turn: CraftTurn, step: ReplayedTurn, target: Board) -> DerivedTurn:
-    after = _board_after(turn, step)
-    metrics = step.metrics if after.stacks == step.board_after.stacks else progress(after, target)
-    return DerivedTurn(metrics=metrics, board_after=after, error_code=_error_code(turn, step))
 
 
 def _board_after(turn: CraftTurn, step: ReplayedTurn) -> Board:

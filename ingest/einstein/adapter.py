@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part
 from games.einstein.engine.actions import action_type, answer_reading, parse_answer
@@ -185,24 +185,12 @@ def read(data: bytes, place: Place) -> Reading:
         manifest = Manifest()
         rejects.append(BadInputError(f"{error.reason}; the game is stored without what the manifest knows", locator=error.locator))
     started = time.perf_counter()
-    game = _replayed(document, manifest, place)
-    rows = replay_rows(game.dialog.setting, game.steps, game.episode, ended=game.success is not None)
-    rows["log_disagreements"] = [_disagreement(game, found) for found in _differences(game)]
-    replay_s = time.perf_counter() - started
-    rejects += [_with_count(game.lost, game)] if game.lost else []
-    return Reading(_rows(game, rows, place), [game.episode], len(game.steps), rejects, replay_s)
-
-
-# -- decoding and replay ------------------------------------------------------------------------------------------------------------------
-
-
-def _replayed(document: Any, manifest: Manifest, place: Place) -> _Game:
     sound, lost = sound_part(document) if isinstance(document, Mapping) else (document, None)
     if lost is not None and not sound["dialog"]:
         raise BadInputError(f"{lost.reason}; the game is lost", locator=lost.locator, excerpt=lost.excerpt)
     dialog = read_dialog(sound, step_limit=manifest.step_limit or STEP_LIMIT)
     steps, fault = _steps(dialog, manifest)
-    return _Game(
+    game = _Game(
         episode=episode_id("einstein", place.path),
         run=run_name(place.path),
         dialog=dialog,
@@ -211,6 +199,14 @@ def _replayed(document: Any, manifest: Manifest, place: Place) -> _Game:
         lost=fault or lost,
         step_count=len(document["dialog"]),
     )
+    rows = replay_rows(game.dialog.setting, game.steps, game.episode, ended=game.success is not None)
+    rows["log_disagreements"] = [_disagreement(game, found) for found in _differences(game)]
+    replay_s = time.perf_counter() - started
+    rejects += [_with_count(game.lost, game)] if game.lost else []
+    return Reading(_rows(game, rows, place), [game.episode], len(game.steps), rejects, replay_s)
+
+
+# -- decoding and replay ------------------------------------------------------------------------------------------------------------------
 
 
 def _steps(dialog: Dialog, manifest: Manifest) -> tuple[list[Step], BadInputError | None]:
@@ -285,7 +281,18 @@ def _disagreement(game: _Game, found: Disagreement) -> LogDisagreement:
 
 
 def _rows(game: _Game, derived: dict[str, list[tuple[object, ...]]], place: Place) -> dict[str, list[tuple[object, ...]]]:
-    run = _run(game)
+    modes = game.dialog.modes
+    reasons = {"0": False, "1": True}.get(game.manifest.row.get("use_cot", ""))
+    condition = {
+        "action_mode": modes[0] if modes[0] == modes[1] else None,
+        "modes": list(modes),
+        "reasoning": (reasons if game.dialog.reasoning is None else game.dialog.reasoning),
+        "verifier": game.manifest.verifier,
+        "samples_per_step": max(len(samples.texts) for samples in game.dialog.samples),
+        "rules": "published",
+        "step_limit": game.dialog.step_limit,
+    }
+    run = Run(run_id("einstein", game.run, _team(game), condition), "einstein", game.run, Json(dumps(condition)), None)
     return {
         **derived,
         "runs": [run],
@@ -295,26 +302,6 @@ def _rows(game: _Game, derived: dict[str, list[tuple[object, ...]]], place: Plac
         "utterances": [row for step in game.steps for row in _utterances(game, step)],
         "actions": [_action(game, number, step) for number, step in enumerate(game.steps)],
     }
-
-
-def _run(game: _Game) -> Run:
-    modes = game.dialog.modes
-    condition = {
-        "action_mode": modes[0] if modes[0] == modes[1] else None,
-        "modes": list(modes),
-        "reasoning": _reasoning(game),
-        "verifier": game.manifest.verifier,
-        "samples_per_step": max(len(samples.texts) for samples in game.dialog.samples),
-        "rules": "published",
-        "step_limit": game.dialog.step_limit,
-    }
-    return Run(run_id("einstein", game.run, _team(game), condition), "einstein", game.run, Json(dumps(condition)), None)
-
-
-def _reasoning(game: _Game) -> bool | None:
-    """Whether reasoning was asked for: the prompts tell; where they do not, the manifest."""
-    reasons = {"0": False, "1": True}.get(game.manifest.row.get("use_cot", ""))
-    return reasons if game.dialog.reasoning is None else game.dialog.reasoning
 
 
 def _team(game: _Game) -> dict[str, str]:

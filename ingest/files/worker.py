@@ -354,10 +354,11 @@ def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
 
 def _decoded(job: FileToRead, data: bytes, reader: Adapter, inner: bytes | None = None) -> tuple[FileResult, Reading]:
     found = job.found
+    parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
     result = FileResult(
         found=found,
         status="read",
-        source_id=hashlib.sha256(data + _path_as_data(found, reader) + _companions(found, reader)).hexdigest(),
+        source_id=hashlib.sha256(data + "/".join(parts).encode(errors="surrogateescape") + _companions(found, reader)).hexdigest(),
         format=reader.FORMAT,
         adapter_version=reader.VERSION,
         size=len(data),
@@ -398,12 +399,6 @@ def _unread_messages(reading: Reading) -> Iterator[BadInputError]:
             f"{reading.empty} of {reading.messages} messages have no text and no call{left}; the rest of the file was read; a mapping can "
             "name the keys of rows of your own (docs/formats/chat_lines.md)"
         )
-
-
-def _path_as_data(found: FoundFile, reader: Adapter) -> bytes:
-    """The last parts of a path where they say what the bytes do not: equal answers of two trials are no duplicates."""
-    parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
-    return "/".join(parts).encode(errors="surrogateescape")
 
 
 def _companions(found: FoundFile, reader: Adapter) -> bytes:
@@ -466,17 +461,13 @@ def _tables(results: Sequence[FileResult], readings: Sequence[Reading]) -> Struc
         return to_arrow(*_rows(readings))
     except Exception:  # noqa: BLE001  # the faulty file is found below
         for result, reading in zip(results, readings, strict=True):
-            _reject_unfit(result, reading)
+            try:
+                to_arrow(reading.rows, reading.coded)
+            except Exception as error:  # noqa: BLE001  # becomes the file's reject
+                reading.rows.clear()
+                reading.coded.clear()
+                result.refuse(error if isinstance(error, BadInputError) else unexpected(error))
         return to_arrow(*_rows(readings))
-
-
-def _reject_unfit(result: FileResult, reading: Reading) -> None:
-    try:
-        to_arrow(reading.rows, reading.coded)
-    except Exception as error:  # noqa: BLE001  # becomes the file's reject
-        reading.rows.clear()
-        reading.coded.clear()
-        result.refuse(error if isinstance(error, BadInputError) else unexpected(error))
 
 
 def _rows(readings: Sequence[Reading]) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, list[Coded]]]:

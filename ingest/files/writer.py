@@ -83,7 +83,11 @@ def load(transaction: Transaction, files: Sequence[FileResult], tables: Struck[p
 
 def _sort(transaction: Transaction, files: Sequence[FileResult], loaded: Loaded) -> list[str]:
     """Tell new, changed and doubled files apart; gives the ids of sources that are to be deleted."""
-    stored = _stored(transaction, files)
+    stored = transaction.execute(
+        "SELECT source_id, path, format, adapter_version FROM sources "
+        "WHERE path IN (SELECT unnest($1::VARCHAR[])) OR source_id IN (SELECT unnest($2::VARCHAR[]))",
+        [[file.found.stored_path for file in files], [file.source_id for file in files]],
+    ).fetchall()
     by_path = {path: source_id for source_id, path, _, _ in stored}
     by_bytes = {source_id: (path, log_format, version) for source_id, path, log_format, version in stored}
     outdated: list[str] = []
@@ -103,15 +107,6 @@ def _sort(transaction: Transaction, files: Sequence[FileResult], loaded: Loaded)
         (loaded.ingested if before is None and twin is None else loaded.replaced).append(file)
         by_path[path], by_bytes[file.source_id] = file.source_id, (path, file.format, file.adapter_version)
     return outdated
-
-
-def _stored(transaction: Transaction, files: Sequence[FileResult]) -> list[tuple[str, str, str | None, int | None]]:
-    """Sources with the path or the bytes of one of the files, and no others: to fetch all with each batch would grow with the square."""
-    return transaction.execute(
-        "SELECT source_id, path, format, adapter_version FROM sources "
-        "WHERE path IN (SELECT unnest($1::VARCHAR[])) OR source_id IN (SELECT unnest($2::VARCHAR[]))",
-        [[file.found.stored_path for file in files], [file.source_id for file in files]],
-    ).fetchall()
 
 
 def _delete(transaction: Transaction, source_ids: Sequence[str]) -> None:
@@ -147,11 +142,6 @@ def _insert_runs(transaction: Transaction, runs: pa.Table) -> int:
 
 
 _START: Final = "(SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id)"
-
-
-def only_episodes(tables: Struck[pa.Table], episodes: Sequence[str]) -> Struck[pa.Table]:
-    """The rows of some episodes; runs all stay."""
-    return _filtered(tables, episodes, keep=True)
 
 
 def without_episodes(tables: Struck[pa.Table], episodes: Sequence[str]) -> Struck[pa.Table]:
@@ -345,7 +335,7 @@ class Writer:
             if len(files) == 1:
                 files[0].refuse(BadInputError(f"the store refuses its rows ({excerpt(str(error))}): please report it"))
             for file in files:
-                self._load([file], only_episodes(tables, file.episodes), is_last=is_last)
+                self._load([file], _filtered(tables, file.episodes, keep=True), is_last=is_last)
         except duckdb.Error as error:
             raise StoreError(f"store {self._store.path} cannot be written ({excerpt(str(error))}): is the disk full?") from error
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from datetime import time as clock
@@ -240,7 +240,7 @@ def _found(rows: Iterable[Row]) -> Iterator[Row]:
     last: Row | None = None
     for row in chain.from_iterable(map(_of_row, rows)):
         before, now = [] if last is None else last.values["messages"], row.values["messages"]
-        if last is not None and _continues(now, before):
+        if last is not None and (len(now) > len(before) and all(map(_is_same, before, now))):
             same = {name: last.values[name] for name in IDS if name in last.values}  # so that its id stays when the log grows
             last = last._replace(values={**row.values, **same, "messages": [*before, *now[len(before) :]]})
             continue
@@ -264,11 +264,6 @@ def _of_row(row: Row) -> Iterator[Row]:
 
 _SIDES: Final = (frozenset({"request", "input", "inputs", "prompt"}), frozenset({"response", "output", "outputs", "completion", "answer"}))
 """Keys of what a model was sent, and of what it wrote: one conversation."""
-
-
-def _continues(later: Sequence[Any], earlier: Sequence[Any]) -> bool:
-    """Whether a list of messages begins with all of another, as each request of a log of requests does with the one before it."""
-    return len(later) > len(earlier) and all(map(_is_same, earlier, later))
 
 
 def _is_same(one: Any, other: Any) -> bool:

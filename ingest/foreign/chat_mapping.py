@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, numbers, outcome, whole_number
 from ingest.foreign.mapped_messages import MAIN, THOUGHTS, get, mapped_messages
-from ingest.foreign.mapping_file import FILE, MESSAGE_KEYS, OUTER, ChatMapping, MessageColumns, OutcomeColumns, Unmet, columns_of
+from ingest.foreign.mapping_file import FILE, MESSAGE_KEYS, OUTER, ChatMapping, OutcomeColumns, Unmet, columns_of
 from ingest.reading.text import dumps, loads, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
@@ -63,24 +63,19 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
     if first is None:
         return
     rows = chain([first], rows)
-    mapping = _resolved(mapping, first.values)
+    columns = mapping.conversation
+    messages = columns.messages
+    name = None if columns.id == FILE and FILE not in first.values and messages is None else columns.id
+    if columns.id is None and messages is None:
+        messages = "messages" if isinstance(first.values.get("messages"), list) else None
+        name = None if messages else next((column for column in _IDS_OF_ROWS if first.values.get(column) is not None), None)
+    mapping = mapping.model_copy(update={"conversation": columns.model_copy(update={"id": name, "messages": messages})})
     if mapping.conversation.messages and mapping.conversation.id == FILE:
         yield _joined(list(rows), mapping, file)
     elif mapping.conversation.messages:
         yield from _by_row(rows, mapping, file)
     else:
         yield from _by_id(rows, mapping, file)
-
-
-def _resolved(mapping: ChatMapping, row: Mapping[str, Any]) -> ChatMapping:
-    """The mapping with what it leaves to the file: `file` is not a column, unless there is one, and rows may be messages or hold them."""
-    columns = mapping.conversation
-    messages = columns.messages
-    name = None if columns.id == FILE and FILE not in row and messages is None else columns.id
-    if columns.id is None and messages is None:
-        messages = "messages" if isinstance(row.get("messages"), list) else None
-        name = None if messages else next((column for column in _IDS_OF_ROWS if row.get(column) is not None), None)
-    return mapping.model_copy(update={"conversation": columns.model_copy(update={"id": name, "messages": messages})})
 
 
 def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
@@ -95,16 +90,12 @@ def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
     if not group.name:
         raise BadInputError(f"no value in {mapping.conversation.id}: the rows do not say to which conversation they belong")
     found = _conversation(group, raw, file)
-    _look_at_outcome(group, mapping, unmet)
-    return found
-
-
-def _look_at_outcome(group: Group, mapping: ChatMapping, unmet: Unmet) -> None:
     success, score = mapping.outcome.success, mapping.outcome.score
     if success and outcome({"success": (values := group.get(success))}).success is None:
         unmet.unread("success", success, values)
     if score and number(values := group.get(score)) is None:
         unmet.unread("score", score, values)
+    return found
 
 
 def _messages(group: Group) -> list[Any]:
@@ -224,7 +215,10 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     score = number(values["score"])
     attempts = [columns.attempt] if columns.attempt else _ATTEMPTS
     attempt = next((whole_number(group.get(column)) for column in attempts if column in facts), None)
-    models = _models(messages, values["model"]) | _models_in_order(messages, values["model"])
+    model = values["model"]
+    found = {one.agent: one.call.model for one in messages if one.call is not None and one.call.model != UNKNOWN_MODEL}
+    agents = {one.agent: model for one in messages if isinstance(model, str) and not {one.agent, one.role} & _NO_MODEL}
+    models = (agents | found) | _models_in_order(messages, values["model"])
     main = models.get(MAIN) if mapping.message.agent else None  # sub-agents have names of their own in each session
     read = {mapping.conversation.messages, *([] if mapping.conversation.messages else MESSAGE_KEYS | columns_of(mapping.message))}
     wanted = facts if columns.details is None else columns.details
@@ -301,7 +295,11 @@ def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, 
     facts = dict(group.facts)
     seen: dict[Any, Any] = {}
     for entry in raw:
-        if _is_message(entry, columns):
+        if (
+            isinstance(entry, Mapping)
+            and all(str(get(entry, key)) in values for key, values in columns.where.items())
+            and (not columns.needs or any(get(entry, key) for key in columns.needs))
+        ):
             name = get(entry, columns.id) if columns.id else None
             if name is None or seen.setdefault(str(name), entry) is entry or seen[str(name)] != entry:
                 messages.append(entry)
@@ -311,21 +309,6 @@ def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, 
             messages[-1] = {**messages[-1], "usage": used}
         facts |= {str(get(entry, key)): entry for key in columns.where} if isinstance(entry, Mapping) else {}
     return messages, facts
-
-
-def _is_message(entry: Any, columns: MessageColumns) -> bool:
-    return (
-        isinstance(entry, Mapping)
-        and all(str(get(entry, key)) in values for key, values in columns.where.items())
-        and (not columns.needs or any(get(entry, key) for key in columns.needs))
-    )
-
-
-def _models(messages: list[LoggedMessage], model: Any) -> dict[str, str]:
-    """Agent -> model: as its messages tell, else the conversation's."""
-    found = {one.agent: one.call.model for one in messages if one.call is not None and one.call.model != UNKNOWN_MODEL}
-    agents = {one.agent: model for one in messages if isinstance(model, str) and not {one.agent, one.role} & _NO_MODEL}
-    return agents | found
 
 
 def _models_in_order(messages: list[LoggedMessage], given: Any) -> dict[str, str]:

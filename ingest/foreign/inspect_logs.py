@@ -68,7 +68,14 @@ def _requests(events: Sequence[Any], lost: list[str]) -> Iterator[ModelRequest]:
         elif event.event == "model":
             around = [*_around(spans, event.span_id), *reversed(steps)]
             if not any(span.kind in _SCORERS for span in around):
-                yield _request(event, next((span.name for span in around if span.kind == "agent"), None))
+                failed = event.error is not None or not event.output.choices
+                yield ModelRequest(
+                    inputs=[_raw(message) for message in event.input],
+                    answers=[] if failed else [_raw(event.output.message)],
+                    agent=next((span.name for span in around if span.kind == "agent"), None),
+                    call=_call(event),
+                    at=_clock(event.completed or event.timestamp),
+                )
 
 
 def _flat(events: Sequence[Any], lost: list[str]) -> Iterator[Any]:
@@ -110,17 +117,6 @@ def _around(spans: dict[str, _Span], span: str | None) -> Iterator[_Span]:
         seen.add(span)
         yield spans[span]
         span = spans[span].parent
-
-
-def _request(event: ModelEvent, agent: str | None) -> ModelRequest:
-    failed = event.error is not None or not event.output.choices
-    return ModelRequest(
-        inputs=[_raw(message) for message in event.input],
-        answers=[] if failed else [_raw(event.output.message)],
-        agent=agent,
-        call=_call(event),
-        at=_clock(event.completed or event.timestamp),
-    )
 
 
 def _call(event: ModelEvent) -> ModelCall:
@@ -177,15 +173,23 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
     own = sample.metadata.get("cotrace") or {}
     success, score, by_number = (own.get("success"), own.get("score"), False) if own else outcome(scores)
+    given = log.eval.task_args_passed or {}
+    facts = ", ".join(f"{key}={value}" for key, value in given.items() if not isinstance(value, dict | list))
+    asked = (
+        sample.input
+        if isinstance(sample.input, str)
+        else "\n".join(text_of(message.model_dump(mode="json")["content"]) for message in sample.input)
+    )
+    goal: dict[str, Any] = {"input": asked, "target": sample.target}
     return Conversation(
         benchmark=BENCHMARK,
-        run=_run_name(log),
+        run=f"{log.eval.task} ({facts})" if facts else log.eval.task,
         task=str(sample.id),
         messages=messages,
         models={agent["agent"]: agent["model"] for agent in own.get("agents", ()) if agent["model"]} or models_of(messages, log.eval.model),
         roles={agent["agent"]: agent["role"] for agent in own.get("agents", ())},
         received={agent["agent"]: agent["private_view"] for agent in own.get("agents", ()) if agent["private_view"] is not None},
-        goal=_goal(sample),
+        goal=goal | ({"choices": sample.choices} if sample.choices else {}),
         success=success,
         score=score,
         by_number=by_number,
@@ -217,27 +221,11 @@ def _metrics(scores: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, flo
     return {name.removeprefix(f"{BENCHMARK}."): value for name, value in found.items()}
 
 
-def _run_name(log: EvalLog) -> str:
-    given = log.eval.task_args_passed or {}
-    facts = ", ".join(f"{key}={value}" for key, value in given.items() if not isinstance(value, dict | list))
-    return f"{log.eval.task} ({facts})" if facts else log.eval.task
-
-
 def _condition(log: EvalLog) -> dict[str, Any]:
     spec = log.eval
     settings = spec.model_generate_config.model_dump(mode="json", exclude_none=True)
     messages = {"task_args": spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args, "generate": settings}
     return {"task": spec.task} | {key: value for key, value in messages.items() if value}
-
-
-def _goal(sample: EvalSample) -> dict[str, Any]:
-    asked = (
-        sample.input
-        if isinstance(sample.input, str)
-        else "\n".join(text_of(message.model_dump(mode="json")["content"]) for message in sample.input)
-    )
-    goal: dict[str, Any] = {"input": asked, "target": sample.target}
-    return goal | ({"choices": sample.choices} if sample.choices else {})
 
 
 def _stop_reason(sample: EvalSample) -> str | None:

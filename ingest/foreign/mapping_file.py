@@ -205,7 +205,9 @@ class Unmet:
                 if not self._left[whose]:
                     break
                 if isinstance(values, Mapping):
-                    self._look_at(whose, values)
+                    self._left[whose] = {entry: column for entry, column in self._left[whose].items() if _is_missing(values, column)}
+                    if self._left[whose] and len(self._columns[whose]) < _MOST_COLUMNS:
+                        self._columns[whose] |= dict.fromkeys(_reached(values))
 
     def unread(self, entry: str, column: str, value: Any) -> None:
         """Take note of a success or score of a conversation's row, if it has a value."""
@@ -234,11 +236,6 @@ class Unmet:
             for entry, column in left.items()
             if self._columns[whose] and (entry in _EVER or self._conversations > 1)
         ] + [_not_read(entry, column, values) for (entry, column), values in self._unread.items()]
-
-    def _look_at(self, whose: str, values: Mapping[str, Any]) -> None:
-        self._left[whose] = {entry: column for entry, column in self._left[whose].items() if _is_missing(values, column)}
-        if self._left[whose] and len(self._columns[whose]) < _MOST_COLUMNS:
-            self._columns[whose] |= dict.fromkeys(_reached(values))
 
     def _missing(self, whose: str, entry: str, column: str) -> BadInputError:
         columns = list(self._columns[whose])

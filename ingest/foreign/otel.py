@@ -318,10 +318,13 @@ def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mappin
 def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> list[ParsedMessage]:
     """What a tool's span adds: the agent's call and the tool's result, or what of both no message has."""
     attributes = span.attributes
+    given = next((attributes[name] for name in _TOOL_INPUTS if attributes.get(name) is not None), {})
+    read = called_tool({"arguments": given}).use.arguments
+    inner = next((read[key] for key in ("inputs", "kwargs") if isinstance(read.get(key), Mapping) and read[key]), None)
     call: dict[str, Any] = {
         "id": span.id,
         "name": next((attributes[name] for name in _TOOL_NAMES if attributes.get(name)), span.name),
-        "arguments": _tool_input(next((attributes[name] for name in _TOOL_INPUTS if attributes.get(name) is not None), {})),
+        "arguments": (given if inner is None or set(read) - _DECORATED or read.get("args") else inner),
     }
     result = next((attributes[name] for name in _TOOL_OUTPUTS if attributes.get(name) is not None), None)
     use = called_tool(call).use
@@ -340,13 +343,6 @@ def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set
     if result is None or known.id is None or known.id in answered:
         return []
     return [ParsedMessage(raw={**raw, "tool_call_id": known.id}, at=at)]
-
-
-def _tool_input(given: Any) -> Any:
-    """The arguments of a call: decorators of OpenLLMetry and smolagents add to them `inputs`, or `args` and `kwargs`."""
-    read = called_tool({"arguments": given}).use.arguments
-    inner = next((read[key] for key in ("inputs", "kwargs") if isinstance(read.get(key), Mapping) and read[key]), None)
-    return given if inner is None or set(read) - _DECORATED or read.get("args") else inner
 
 
 def _instructions(spans: Sequence[Span], by_id: Mapping[str, Span]) -> Iterator[tuple[str, Any]]:

@@ -25,11 +25,6 @@ _HEAVY: Final = frozenset({"messages", "events", "events_data", "timelines"})
 _NO_MODEL: Final = frozenset({"user", "system", "tool"})
 
 
-def is_transcript(columns: list[str]) -> bool:
-    """Tell by a file's columns."""
-    return {"transcript_id", "messages"} <= set(columns)
-
-
 def transcript(row: Mapping[str, Any]) -> Conversation:
     """One transcript; what only its events hold is read where inspect_ai is installed.
 
@@ -109,7 +104,7 @@ def read(data: bytes, place: Place) -> Reading:
         BadInputError: it is damaged.
     """
     columns = _columns(data)
-    if is_transcript(columns):
+    if {"transcript_id", "messages"} <= set(columns):
         return _transcripts(data, place)
     described = next((known for known in _DESCRIBED if not known.MARKS and any(keys <= set(columns) for keys in known.KEYS)), None)
     if described is not None:

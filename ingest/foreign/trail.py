@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,17 +49,13 @@ def _labels(reading: Reading, episode: str, spans: Sequence[Span], errors: Any, 
     starts = {span.id: span.start for span in spans}
     for one in errors if isinstance(errors, list) else ():
         if isinstance(one, Mapping) and one.get("category"):
-            turn = _turn(turns, starts.get(str(one.get("location"))))
+            start = starts.get(str(one.get("location")))
+            place = len(turns) if start is None else bisect_left(turns, (start, 0))
+            turn = turns[place][1] if place < len(turns) else None
             unit = episode if turn is None else f"{episode}/{turn}"
             question = re.sub(r"\W+", "_", str(one["category"])).strip("_").lower()
             impact = str(one.get("impact") or "unclear").lower()
             yield Label(source, RUBRIC, RUBRIC, question, unit, episode, turn, speakers.get(turn or 0), impact, None)
-
-
-def _turn(turns: Sequence[tuple[datetime, int]], start: datetime | None) -> int | None:
-    """The first turn from the beginning of a span on; None where the span is not of the trace."""
-    place = len(turns) if start is None else bisect_left(turns, (start, 0))
-    return turns[place][1] if place < len(turns) else None
 
 
 def read_labels(path: Path) -> Any:

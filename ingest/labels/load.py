@@ -67,7 +67,8 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         StoreError: the store cannot be written.
     """
     lines = _read(file)
-    source = _source(file, planted=lines.planted)
+    name = printable(str(file.resolve()))
+    source = f"{PLANTED_PREFIX}{name}" if lines.planted else name
     imported_at = datetime.now(UTC).replace(tzinfo=None)
     store.create()
 
@@ -297,12 +298,6 @@ def _refuse_second(line: LabelLine, place: str, seen: dict[tuple[str, ...], str]
         what = f"{excerpt(line.annotator, 40)} answered {line.question} about {excerpt(line.unit_key, 60)}"
         raise BadInputError(f"{what} in {seen[key]} already: keep one")
     seen[key] = place
-
-
-def _source(file: Path, *, planted: bool) -> str:
-    """The whole path: files of one experiment and of the next are called alike, down to their folders."""
-    name = printable(str(file.resolve()))
-    return f"{PLANTED_PREFIX}{name}" if planted else name
 
 
 def _label(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -72,12 +72,19 @@ def task_played(order: str, record: LogRecord, steps: Sequence[StepRecord], path
     """
     own = record.cotrace
     if own is not None:
-        return _task(order, {} if own.kitchen is None else {"kitchen": own.kitchen})
+        try:
+            return task_of(order, kitchen_of({} if own.kitchen is None else {"kitchen": own.kitchen}))
+        except UsageError as error:
+            raise BadInputError(str(error), locator="content[0].order_list") from error
     given = kitchen_file(path)
     picture = steps[0].map if steps else ""
     is_published = order in tasks() and picture in ("", map_text(start_world(kitchen(), order)))
     if given is not None and not (is_published and picture and not _shows(picture, order, given)):
-        return _in_file(order, given)
+        layout = read_kitchen(given)
+        if order not in orders_of(layout):
+            known = ", ".join(orders_of(layout))
+            raise BadInputError(f"order {order!r} is none of {given.name} next to the log: it has {known}", locator="content[0].order_list")
+        return task_of(order, layout)
     return tasks()[order] if is_published else _pictured(order, picture)
 
 
@@ -85,21 +92,6 @@ def _shows(picture: str, order: str, file: Path) -> bool:
     """Whether a game in the kitchen of a file begins with this picture; a folder may hold logs of the published kitchen next to them."""
     layout = read_kitchen(file)
     return order in orders_of(layout) and picture == map_text(start_world(layout, order))
-
-
-def _in_file(order: str, file: Path) -> Task:
-    layout = read_kitchen(file)
-    if order not in orders_of(layout):
-        known = ", ".join(orders_of(layout))
-        raise BadInputError(f"order {order!r} is none of {file.name} next to the log: it has {known}", locator="content[0].order_list")
-    return task_of(order, layout)
-
-
-def _task(order: str, goal: dict[str, Any]) -> Task:
-    try:
-        return task_of(order, kitchen_of(goal))
-    except UsageError as error:
-        raise BadInputError(str(error), locator="content[0].order_list") from error
 
 
 def _pictured(order: str, picture: str) -> Task:
@@ -168,7 +160,13 @@ def read(data: bytes, place: Place) -> Reading:
     Raises:
         BadInputError: it is not JSON, not laid out as such a log, or its order is not one of the benchmark's.
     """
-    log = _log(data, place)
+    try:
+        record = read_log(data)
+    except ValidationError as error:
+        raise malformed(error, "", "the game is lost") from error
+    steps, reject = _steps(record)
+    task = task_played(_order(record, steps, place), record, steps, Path(place.path))
+    log = _Log(record=record, steps=steps, task=task, reject=reject)
     started = time.perf_counter()
     game = _game(log)
     whole = Measured(game, evaluate(game))
@@ -181,7 +179,14 @@ def read(data: bytes, place: Place) -> Reading:
     replay_s = time.perf_counter() - started
     episode = episode_id("overcooked", place.path)
     reading = Reading(episodes=[episode], turns=len(log.steps), replay_s=replay_s, rejects=[log.reject] if log.reject else [])
-    run = _run(log, place)
+    chef, assistant = _models(log, place)
+    team = {"chef": chef, "assistant": assistant}
+    own = log.record.cotrace
+    condition: dict[str, object] = {"horizon": own.horizon if own else None, "rules": own.rules if own else "published"}
+    if log.task.layout.name is not None:
+        condition["kitchen"] = log.task.layout.name
+    name = chef if chef == assistant else f"{chef}_{assistant}"
+    run = Run(run_id("overcooked", name, team, condition), "overcooked", name, Json(dumps(condition)), _started(place))
     rows = reading.rows
     rows["runs"].append(run)
     details = details_of(log.record, log.steps, whole.evaluation, cut.evaluation if cut else None)
@@ -205,16 +210,6 @@ def read(data: bytes, place: Place) -> Reading:
 def _rules(record: LogRecord) -> Rules:
     """By which rules a game was played: published logs and names that do not exist mean the published ones."""
     return "sane" if record.cotrace and record.cotrace.rules == "sane" else "published"
-
-
-def _log(data: bytes, place: Place) -> _Log:
-    try:
-        record = read_log(data)
-    except ValidationError as error:
-        raise malformed(error, "", "the game is lost") from error
-    steps, reject = _steps(record)
-    task = task_played(_order(record, steps, place), record, steps, Path(place.path))
-    return _Log(record=record, steps=steps, task=task, reject=reject)
 
 
 def _steps(record: LogRecord) -> tuple[list[StepRecord], BadInputError | None]:
@@ -287,17 +282,6 @@ def _models(log: _Log, place: Place) -> tuple[str, str]:
     *_, above, folder, _ = ("", "", *PurePath(place.path).parts)
     model = (above if folder in (log.task.order, log.task.task_id) else folder) or _UNKNOWN_MODEL
     return model, model
-
-
-def _run(log: _Log, place: Place) -> Run:
-    chef, assistant = _models(log, place)
-    team = {"chef": chef, "assistant": assistant}
-    own = log.record.cotrace
-    condition: dict[str, object] = {"horizon": own.horizon if own else None, "rules": own.rules if own else "published"}
-    if log.task.layout.name is not None:
-        condition["kitchen"] = log.task.layout.name
-    name = chef if chef == assistant else f"{chef}_{assistant}"
-    return Run(run_id("overcooked", name, team, condition), "overcooked", name, Json(dumps(condition)), _started(place))
 
 
 def _started(place: Place) -> datetime | None:

@@ -212,7 +212,12 @@ def contradictions(
                 yield _row(episode, step.timestamp + 1, column, logged, due)
         score = result.score
     if len(steps) == len(record.content):
-        for field, logged, due in _of_game(order, record, steps, delivered=bool(replayed) and replayed[-1].delivered):
+        for field, logged, due in _differing(
+            (
+                ("total_timestamps", len(record.total_timestamp), len(steps)),
+                ("total_order_finished", record.total_order_finished, [order] if (bool(replayed) and replayed[-1].delivered) else []),
+            )
+        ):
             yield _row(episode, None, field, logged, due)
     for field, logged, due in _differing(_of_own(order, record)):
         yield _row(episode, None, field, logged, due)
@@ -224,15 +229,6 @@ def _row(episode: str, turn: int | None, field: str, logged: Any, due: Any) -> L
 
 def _differing(found: Iterable[_Compared]) -> Iterator[_Compared]:
     return (one for one in found if one[2] is None or one[1] != one[2])
-
-
-def _of_game(order: str, record: LogRecord, steps: Sequence[StepRecord], *, delivered: bool) -> Iterator[_Compared]:
-    return _differing(
-        (
-            ("total_timestamps", len(record.total_timestamp), len(steps)),
-            ("total_order_finished", record.total_order_finished, [order] if delivered else []),
-        )
-    )
 
 
 def _of_step(ordered: list[str], step: StepRecord, result: ReplayedStep, earned: int) -> Iterator[_Compared]:

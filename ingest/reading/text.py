@@ -222,15 +222,12 @@ def top_keys(data: bytes) -> frozenset[str]:
     for part in (data.lstrip().split(b"\n", 1)[0], data):
         if len(part) <= _MOST_BYTES:
             try:
-                return _keys(loads(part))
+                value = loads(part)
+                first = value[0] if isinstance(value, list) and value else value
+                return frozenset(first) if isinstance(first, dict) else frozenset()
             except BadInputError:
                 continue
     return frozenset()
-
-
-def _keys(value: Any) -> frozenset[str]:
-    first = value[0] if isinstance(value, list) and value else value
-    return frozenset(first) if isinstance(first, dict) else frozenset()
 
 
 _DELIMITERS: Final = ",;\t"

@@ -304,11 +304,8 @@ class _Job:
         self._calls: list[Call] = []
         self._stored: frozenset[str] = frozenset()
         """Calls in the journal that an earlier start has put into the store."""
-        self._run = self._new_run()
-
-    def _new_run(self) -> JudgeRun:
         settings = self._request.settings
-        return JudgeRun(
+        self._run = JudgeRun(
             judge_run_id=f"judge-{secrets.token_hex(6)}",
             rubric=RUBRIC,
             rubric_hash=decisive_error().hash,
@@ -383,7 +380,10 @@ class _Job:
             key = f"{game.episode_id} {hashlib.blake2b(orjson.dumps(messages), digest_size=8).hexdigest()}"
             asked = Request(messages=messages, form=form, key=key, purpose="judge", run=self._run.judge_run_id, episode_id=game.episode_id)
             reply = await asker.ask(asked)
-            self._spend(reply)
+            call = reply.call
+            if call.attempts and call.call_id not in self._stored:
+                self._calls.append(call)
+            self.report.spend(reply)
             replies.append(reply)
             if reply.filled is None:
                 failed.append(reply.call.error or reply.call.status)
@@ -429,12 +429,6 @@ class _Job:
             call_id=call_id,
             agent_spoke=found.agent_spoke if found else None,
         )
-
-    def _spend(self, reply: Reply) -> None:
-        call = reply.call
-        if call.attempts and call.call_id not in self._stored:
-            self._calls.append(call)
-        self.report.spend(reply)
 
     def _save(self, verdicts: Sequence[Verdict], status: RunStatus) -> None:
         report, calls = self.report, self._calls

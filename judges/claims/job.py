@@ -112,7 +112,9 @@ class _Job:
     async def _ask_piece(self, asker: Asker, one: ReadingQuestion, piece: Piece) -> Reply:
         longest = None if piece.span is None else _TOKENS_A_SENTENCE
         reply = await asker.ask(Request(messages=piece.messages, key=one.key, purpose="reader", longest=longest, **_about(one)))
-        self._spend(reply)
+        self.report.spend(reply)
+        if reply.source != "cache" and reply.call.attempts:
+            self._calls.append(reply.call)
         self._tell(1)
         return reply
 
@@ -135,12 +137,6 @@ class _Job:
             report.claims += len(read.claims) * len(one.texts)
             for text in one.texts:
                 self._rows += rows_of(read, text.place, self._request.stored_as, one.key)
-
-    def _spend(self, reply: Reply) -> None:
-        """Count what a call has taken; one out of the journal was never stored."""
-        self.report.spend(reply)
-        if reply.source != "cache" and reply.call.attempts:
-            self._calls.append(reply.call)
 
     def _save(self) -> None:
         rows, self._rows = self._rows, []

@@ -9,7 +9,7 @@ a clause that might have made the claim.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -168,10 +168,7 @@ def all_certain(readings: Iterable[TextClaims[Claim_co]], kind: type[Kind]) -> t
 
 def all_whole(readings: Iterable[TextClaims[Claim_co]], *kinds: type[Kind]) -> tuple[Kind, ...] | Open:
     """Give all claims of several texts, provided that no other one could have been made in any of them."""
-    return _joined(reading.whole(*kinds) for reading in readings)
-
-
-def _joined(wholes: Iterator[tuple[Kind, ...] | Open]) -> tuple[Kind, ...] | Open:
+    wholes = (reading.whole(*kinds) for reading in readings)
     claims: list[Kind] = []
     for whole in wholes:
         if isinstance(whole, Open):

@@ -189,7 +189,7 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     elif (safer := _safer(state, move.card)) is not None:
         rest = f"card {safer} was less likely to be the last copy of a card still needed"
         yield from _shared(turn, lost, (player, f"{reported}; {rest}"), (partner, silent))
-    elif move.card == _longest_unhinted(state) and unnamed and _could_hint(game, turn, partner, move.card):
+    elif move.card == _longest_unhinted(state) and unnamed and (turn > 1 and _left_out(game.turn(turn - 1), partner, move.card)):
         yield Finding(turn, partner, "not_said", lost.cost, f"{reported}; the partner saw that it is the last copy, and had a hint to give")
     else:
         yield Finding(turn, None, "not_seen", lost.cost, f"{reported}; the partner had no hint to give, or nothing better")
@@ -240,11 +240,6 @@ def _risk(state: HanabiState, place: int) -> float:
 def _longest_unhinted(state: HanabiState) -> int | None:
     """The card that players discard by custom."""
     return next((place for place, known in enumerate(state.knowledge[0]) if not (known.color_hinted or known.rank_hinted)), None)
-
-
-def _could_hint(game: Transcript, turn: int, partner: Player, place: int) -> bool:
-    """Whether the partner, on its turn just before, had a hint to give about a card, and did nothing as good."""
-    return turn > 1 and _left_out(game.turn(turn - 1), partner, place)
 
 
 def _could_ever_hint(game: Transcript, turn: int, partner: Player, place: int, *, last: bool) -> bool:

@@ -70,11 +70,6 @@ def defects_of(rubric: str) -> Mapping[str, str]:
     return {defect: question for planter in _planters() for defect, question in planter.DEFECTS_OF.get(rubric, {}).items()}
 
 
-def rubrics_of(defect: str) -> list[str]:
-    """Names of the rubrics for which that defect can be planted."""
-    return [rubric for planter in _planters() for rubric, known in planter.DEFECTS_OF.items() if defect in known]
-
-
 def _planters() -> Iterator[Planter]:
     return (cast("Planter", found) for _, found in modules("judges", "perturbations"))
 
@@ -206,7 +201,7 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
     if kind.startswith(INJECTED) and rubric.unit in {"row", "pair", "window"}:
         raise UsageError(f"probe {kind} attacks through a message of a game, but {rubric.name} judges by {rubric.unit}: use another probe")
     if is_defect and kind not in defects_of(rubric.name):
-        where = ", ".join(rubrics_of(kind))
+        where = ", ".join([rubric for planter in _planters() for rubric, known in planter.DEFECTS_OF.items() if kind in known])
         raise UsageError(f"probe {kind} knows the right answer for {where}, not for {rubric.name}: use one of the probes that keep it")
     probe = rubric.under(f"{PROBE}{kind}")
     planter = planter_of(rubric.benchmarks)

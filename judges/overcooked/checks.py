@@ -14,7 +14,7 @@ from games.overcooked.measures import Event, TimestepOutput, event_of
 from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, responding_category
 from games.overcooked.text.replies import NOTHING
 from judges.engine.checks import Check, Decision
-from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
+from judges.evidence.transcript import ActionView, Transcript, TurnView
 from schemas.common.errors import BadInputError, UsageError
 
 
@@ -59,20 +59,15 @@ def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[TimestepO
     found: list[TimestepOutput] = []
     for message in turn.utterances:
         if place["first_seq"] <= message.seq <= place["last_seq"]:
-            _add(found, message)
+            agent = AGENTS.index(message.agent)
+            part = "say" if message.channel == "public" else "plan" if message.text.startswith(_PLANS) else "analysis"
+            rank = ("analysis", "plan", "say").index(part)
+            last = found[-1] if found else None
+            if last is None or last.agent != agent or rank <= _reached(last):
+                found.append(TimestepOutput(agent, "", "", NOTHING))
+            parts = {"analysis": found[-1].analysis, "plan": found[-1].plan, "say": found[-1].say} | {part: message.text}
+            found[-1] = TimestepOutput(agent, parts["analysis"], parts["plan"], parts["say"])
     return found
-
-
-def _add(messages: list[TimestepOutput], message: UtteranceView) -> None:
-    """Put an utterance into the message it belongs to: analysis, plan and say follow one another."""
-    agent = AGENTS.index(message.agent)
-    part = "say" if message.channel == "public" else "plan" if message.text.startswith(_PLANS) else "analysis"
-    rank = ("analysis", "plan", "say").index(part)
-    last = messages[-1] if messages else None
-    if last is None or last.agent != agent or rank <= _reached(last):
-        messages.append(TimestepOutput(agent, "", "", NOTHING))
-    parts = {"analysis": messages[-1].analysis, "plan": messages[-1].plan, "say": messages[-1].say} | {part: message.text}
-    messages[-1] = TimestepOutput(agent, parts["analysis"], parts["plan"], parts["say"])
 
 
 def _reached(message: TimestepOutput) -> int:

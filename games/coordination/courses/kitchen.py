@@ -202,7 +202,13 @@ def wishes(state: rules.KitchenState, cook: int, pots: Pots, *, plate_lies: bool
     """
     held = state.cooks[cook].held
     if held is None:
-        return _wishes_with_free_hands(state, cook, pots, plate_lies=plate_lies)
+        wishes = [Wish("pick up cooked soup", [], "A cooked soup waits to be delivered.")]
+        if pots.soon and not _partner_has_plate(state, cook):
+            for begins in ("pick up a plate",) if plate_lies else ("pick up plate", "pick up a plate"):
+                wishes += [Wish(begins, [], "A soup is nearly ready and needs a plate.")]
+        if pots.wanting:
+            wishes += [Wish(begins, [], "A cooker wants more onions.") for begins in ("pick up onion from s", "pick up onion")]
+        return wishes
     if held.name == "onion":
         put_down = bool(pots.soon) and not pots.wanting and not _partner_has_plate(state, cook)
         aside = [Wish("place onion on k", [], "A plate is wanted more than this onion.")] if put_down else []
@@ -213,16 +219,6 @@ def wishes(state: rules.KitchenState, cook: int, pots: Pots, *, plate_lies: bool
         loads = [Wish("load soup", pots.cooked, "The soup is cooked.")] if pots.cooked else []
         return [*loads, Wish("place plate in s", [], _HAND_OVER), *aside]
     return [Wish("place soup for delivery", [], "The soup is ready to be delivered."), Wish("place cooked soup in s", [], _HAND_OVER)]
-
-
-def _wishes_with_free_hands(state: rules.KitchenState, cook: int, pots: Pots, *, plate_lies: bool) -> list[Wish]:
-    wishes = [Wish("pick up cooked soup", [], "A cooked soup waits to be delivered.")]
-    if pots.soon and not _partner_has_plate(state, cook):
-        for begins in ("pick up a plate",) if plate_lies else ("pick up plate", "pick up a plate"):
-            wishes += [Wish(begins, [], "A soup is nearly ready and needs a plate.")]
-    if pots.wanting:
-        wishes += [Wish(begins, [], "A cooker wants more onions.") for begins in ("pick up onion from s", "pick up onion")]
-    return wishes
 
 
 def _partner_has_plate(state: rules.KitchenState, cook: int) -> bool:

@@ -351,17 +351,12 @@ class Flags:
 def placement_flags(outcome: Outcome, target: Board) -> Flags:
     """Judge an accepted move. The block is the one placed or removed."""
     move = outcome.move
-    right = suits_target(target, action=move.action, cell=outcome.named_cell, layer=move.layer, block=move.block)
+    index = CELL_INDEX.get(outcome.named_cell)
+    stack: Stack = () if index is None else target.stacks[index]
+    wanted = move.layer < len(stack) and stack[move.layer] == move.block
+    right = wanted if move.action == "place" else not wanted
     seen = bool(SEEN_BY.get(outcome.named_cell))
     return Flags(right, right and seen, overall_structure_correctness(outcome.board, target))
-
-
-def suits_target(target: Board, *, action: str, cell: str, layer: int, block: str | None) -> bool:
-    """Tell whether placing (or removing) a block there agrees with the target at that one cell."""
-    index = CELL_INDEX.get(cell)
-    stack: Stack = () if index is None else target.stacks[index]
-    wanted = layer < len(stack) and stack[layer] == block
-    return wanted if action == "place" else not wanted
 
 
 def overall_structure_correctness(board: Board, target: Board) -> bool:

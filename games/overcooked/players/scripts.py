@@ -31,18 +31,6 @@ class Chunk(NamedTuple):
         return self.pickups[-1][0]
 
 
-def chunks_of(actions: Sequence[str]) -> tuple[Chunk, ...]:
-    """Cut the Assistant's reference where it has put something down for the Chef."""
-    found: list[Chunk] = []
-    open_chunk: list[str] = []
-    for action in actions:
-        open_chunk.append(action)
-        if action == PLACE:
-            found.append(Chunk(tuple(open_chunk)))
-            open_chunk = []
-    return tuple(found)
-
-
 @dataclass(slots=True)
 class Script:
     """The plan of one game and how far it is. The partner learns a request from here, as if it had understood the say."""
@@ -68,7 +56,14 @@ class Script:
     def of(cls, order: str, layout: Layout | None = None) -> "Script":
         """Give the plan that follows the first published reference."""
         pair = published_references(order, layout)[0]
-        return cls(order, layout or kitchen(), pair, chunks_of(pair.assistant))
+        found: list[Chunk] = []
+        open_chunk: list[str] = []
+        for action in pair.assistant:
+            open_chunk.append(action)
+            if action == PLACE:
+                found.append(Chunk(tuple(open_chunk)))
+                open_chunk = []
+        return cls(order, layout or kitchen(), pair, tuple(found))
 
     @property
     def next_chunk(self) -> int | None:
@@ -124,10 +119,6 @@ class Script:
             if self.layout.is_operation(action):
                 break
         return found
-
-    def advance_chef(self, recorded: Sequence[str]) -> None:
-        """Move on along the Chef's reference by what it has done."""
-        self.chef_done = d_max(recorded, self.pair.chef)
 
 
 def call_words(action: str) -> str:
@@ -229,7 +220,7 @@ class ScriptedPlayer:
         """Give an output with its three fields; the format breaker spoils every fourth one and fixes it when asked."""
         self.queries += 1
         self.policy = POLICIES[self.onset.at(query.world.timestep + 1, FAULTLESS)]
-        self.script.advance_chef(repaired(self.recorded(0)))
+        self.script.chef_done = d_max(repaired(self.recorded(0)), self.script.pair.chef)
         if query.kind == "format" and self.spoilt is not None:
             plan, say, thought = self.spoilt
             return _output(self.agent, thought, plan, say)

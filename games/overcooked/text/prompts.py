@@ -181,18 +181,13 @@ def _utensil(world: World, name: str) -> str:
         left = world.layout.cook_time - pot.timer
         food = _STATIC_FOOD if world.rules == "published" else pot.product
         return f"starts processing {food},it will be ready after {left} timesteps"
-    return _raw(world, name, pot.contents)
-
-
-def _raw(world: World, name: str, contents: tuple[str, ...]) -> str:
-    """What unprocessed items could become; the published text compares lists, so that only the table's own order is a complete set."""
-    items = " ".join(contents)
+    items = " ".join(pot.contents)
     for product, inputs in world.layout.utensils[name].makes.items():
-        complete = inputs == contents if world.rules == "published" else sorted(inputs) == sorted(contents)
+        complete = inputs == pot.contents if world.rules == "published" else sorted(inputs) == sorted(pot.contents)
         if complete:
             return f"has {items}, which are all the ingredients you need to make {product}"
     for product, inputs in world.layout.utensils[name].makes.items():
-        if set(contents) < set(inputs) and len(set(contents)) == len(contents):
+        if set(pot.contents) < set(inputs) and len(set(pot.contents)) == len(pot.contents):
             return f"has {items}, which is part of {product}"
     return f"has {items},which seems do not belong to any recipe"
 

@@ -49,11 +49,6 @@ def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
     return asked if hidden is None else Open(f'"{hidden.words}": which place is meant by another block is not clear')
 
 
-def instructions_of(game: PreparedGame, prepared: PreparedTurn) -> list[Instruction]:
-    """All requests of those messages of a turn that were understood in every clause: another clause may retract or change a request."""
-    return [instruction for speech in prepared.current for instruction in _instructions(game, prepared, speech)]
-
-
 def _instructions(game: PreparedGame, prepared: PreparedTurn, speech: Speech) -> Iterator[Instruction]:
     asked = asked_in(speech)
     for request in () if isinstance(asked, Open) else asked:
@@ -321,7 +316,7 @@ class TurnCase:
     @cached_property
     def instructions(self) -> list[Instruction]:
         """What was asked for in messages that were understood in every clause."""
-        return instructions_of(self.game, self.prepared)
+        return [instruction for speech in self.prepared.current for instruction in _instructions(self.game, self.prepared, speech)]
 
     @cached_property
     def unread_of(self) -> dict[Director, str]:

@@ -447,12 +447,9 @@ _OPEN: Final[Mapping[str, str]] = packaged_yaml(__package__, "open.yaml")
 _POLITE: Final = frozenset(_OPEN["polite"].split())
 
 
-def _phrases(kind: str) -> re.Pattern[str]:
-    return re.compile(r"(?<!\S)(?:" + "|".join(re.escape(one.strip()) for one in _OPEN[kind].split("|")) + r")(?!\S)")
-
-
 _KINDS: Final = {
-    kind: _phrases(kind) for kind in ("condition", "time", "retraction", "shifting", "alike", "back", "several", "relation", "endorsement")
+    kind: re.compile(r"(?<!\S)(?:" + "|".join(re.escape(one.strip()) for one in _OPEN[kind].split("|")) + r")(?!\S)")
+    for kind in ("condition", "time", "retraction", "shifting", "alike", "back", "several", "relation", "endorsement")
 }
 _SHARING: Final = frozenset(("share", "shared", "shares", "sharing", "their", "theirs", "your", "yours", "his", "her", "common"))
 _SPEAKERS: Final = frozenset(("my", "mine"))
@@ -475,7 +472,9 @@ def open_in(clause: ClauseWords, blocks: int, board: Board) -> str:
     reply = " ".join(words)
     others = [word for word in words if word in _DIRECTORS and word != clause.speaker.lower()]
     talk = clause.is_talk
-    located = _is_located(clause)
+    located = bool(clause.claims) and all(
+        claim.cells and claim.layer is not None and claim.origins.get("cells") == "stated" for claim in clause.claims
+    )
     own = located and (
         _names_side_of(clause, others) or not _SPEAKERS.isdisjoint(words) or any(item.kind == "cell" for item in clause.items)
     )
@@ -525,10 +524,3 @@ def _is_stacked(clause: ClauseWords, board: Board) -> bool:
 
 def _has_game(clause: ClauseWords) -> bool:
     return bool(clause.blocks or clause.claims)
-
-
-def _is_located(clause: ClauseWords) -> bool:
-    """Whether every claim has its cells and its layer in words of the text, so that a second way to say them changes nothing."""
-    return bool(clause.claims) and all(
-        claim.cells and claim.layer is not None and claim.origins.get("cells") == "stated" for claim in clause.claims
-    )

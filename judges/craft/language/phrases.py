@@ -257,7 +257,14 @@ def read_cell(words: Sequence[str], index: int) -> Found:
 def read_shared(words: Sequence[str], index: int) -> Found:
     """Read ``the corner shared with D2``, ``our shared corner``: a cell that two walls have in common."""
     if words[index] in _TOWARDS | _AWAY:
-        return _towards(words, index)
+        here = index + 1
+        while at(words, here) in ("to", "from", "away", "the", "director"):
+            here += 1
+        if at(words, here) not in _DIRECTORS or at(words, here + 1) in LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS:
+            return None
+        if words[index] == "next" and here == index + 1:
+            return None
+        return make("shared", number=int(words[here][1]), value="away" if words[index] in _AWAY else ""), here - index + 1
     if words[index] in _OUTERMOST and at(words, index + 1) in ("that", "which", "of", "only", "no", "nobody", "i", "we"):
         return _seen_by(words, index)
     return _shared(words, index) if words[index] in _SHARING else None
@@ -290,18 +297,6 @@ def _seen_by(words: Sequence[str], index: int) -> Found:
         if len(partners) <= 1:
             return make("shared", number=int(partners.pop()[1]) if partners else None), 1 + len(clause)
     return None
-
-
-def _towards(words: Sequence[str], index: int) -> Found:
-    """Read ``closest to D2``, ``next to D2``, ``opposite D2``, ``farthest from D1``: an end of the wall."""
-    here = index + 1
-    while at(words, here) in ("to", "from", "away", "the", "director"):
-        here += 1
-    if at(words, here) not in _DIRECTORS or at(words, here + 1) in LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS:
-        return None
-    if words[index] == "next" and here == index + 1:
-        return None
-    return make("shared", number=int(words[here][1]), value="away" if words[index] in _AWAY else ""), here - index + 1
 
 
 def read_viewpoint(words: Sequence[str], index: int) -> Found:

@@ -247,7 +247,15 @@ def _read_clause(clause: Clause, actions: Actions, statements: Statements, secti
     if "if" in clause.marks and not clause.personal:
         return
     (actions if clause.kind.startswith("act") else statements).read(clause)
-    book.drafts[written:] = _steered(book.drafts[written:], clause)
+    drafts = book.drafts[written:]
+    if "purpose" in clause.marks:
+        drafts = [draft for draft in drafts if draft.place.cells is not None or draft.pointing]
+    for draft in drafts:
+        if "first" in clause.marks:
+            draft.first = draft.verb not in ("other", "confirm", "ask")
+        draft.explicit = draft.explicit and "because" not in clause.marks
+        draft.later = draft.later or "before" in clause.marks
+    book.drafts[written:] = drafts
     _fill_layers(book.drafts[written:], section)
 
 
@@ -288,18 +296,6 @@ def _fill_layers(drafts: Sequence[Draft], layer: int | None) -> None:
             draft.place = replace(place, layer=layer, layer_origin="carried")
 
 
-def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:
-    """Apply what order words, reasons and purposes say about the drafts of their clause."""
-    if "purpose" in clause.marks:
-        drafts = [draft for draft in drafts if draft.place.cells is not None or draft.pointing]
-    for draft in drafts:
-        if "first" in clause.marks:
-            draft.first = draft.verb not in ("other", "confirm", "ask")
-        draft.explicit = draft.explicit and "because" not in clause.marks
-        draft.later = draft.later or "before" in clause.marks
-    return drafts
-
-
 def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """Read one record ``{id, speaker, utterance, board_before}`` and give ``{id, claims}``.
 
@@ -321,7 +317,16 @@ def checked_record(record: Mapping[str, Any]) -> tuple[str, str, str, dict[str, 
     speaker = _text(record, "speaker", where)
     if speaker not in WALLS:
         raise BadInputError(f"{where}: speaker {speaker!r} is not a director; give one of {', '.join(WALLS)}", locator="speaker")
-    return name, speaker, _text(record, "utterance", where), _board(record, where)
+    board = record.get("board_before")
+    if not isinstance(board, Mapping):
+        raise BadInputError(f"{where}: board_before must map cells such as '(0,1)' to lists of block codes", locator="board_before")
+    for cell, stack in board.items():
+        if not isinstance(stack, list) or not all(
+            isinstance(code, str) and code[:1] and code[0] in "gbryo" and code[1:] in ("s", "l") for code in stack
+        ):
+            raise BadInputError(f"{where}: the stack of cell {cell} must be a list of codes such as 'bs', bottom first",
+                                locator=f"board_before[{cell}]")  # fmt: skip
+    return name, speaker, _text(record, "utterance", where), dict(board)
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -345,16 +350,3 @@ def _text(record: Mapping[str, Any], key: str, where: str) -> str:
         what = "is missing" if key not in record else f"is {type(value).__name__}, not text"
         raise BadInputError(f"{where}: {key} {what}; give {key} as a text", locator=key)
     return value
-
-
-def _board(record: Mapping[str, Any], where: str) -> dict[str, Sequence[str]]:
-    board = record.get("board_before")
-    if not isinstance(board, Mapping):
-        raise BadInputError(f"{where}: board_before must map cells such as '(0,1)' to lists of block codes", locator="board_before")
-    for cell, stack in board.items():
-        if not isinstance(stack, list) or not all(
-            isinstance(code, str) and code[:1] and code[0] in "gbryo" and code[1:] in ("s", "l") for code in stack
-        ):
-            raise BadInputError(f"{where}: the stack of cell {cell} must be a list of codes such as 'bs', bottom first",
-                                locator=f"board_before[{cell}]")  # fmt: skip
-    return dict(board)
