@@ -345,7 +345,13 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
         details={**header.details, "origin": origin, **redraw},
     )
     if plan.cast:
-        return _cast_job(plan, header, taken, path)
+        change = plan.change
+        players = named(taken)
+        players |= {agent: fixed_in(players[agent], change.turn, instead) for agent, instead in change.scripts.items()}
+        seed = f"{change.turn}:{path.stem}" if change.step is not None or change.repeats > 1 else None
+        takeover = Takeover(change.turn, change.step or 0, seed, plan.before)
+        begin = partial(plan.game.scripted, plan.header, players, takeover)
+        return Job(path, header, taken, partial(_stopped, begin, change.last), alone=True)
     begin = partial(plan.game.course, header, plan.turns)
     return Job(path, header, taken, partial(_stopped, begin, change.last), partial(_players_of, plan))
 
@@ -357,16 +363,6 @@ def _check_scripts(plan: _Plan, taken: Mapping[str, str], takeover: Takeover) ->
         now = next(course)
         if not isinstance(now, Turn) or (turn.state_after is not None and _plain(turn.state_after) != _plain(now.state_after)):
             raise UsageError(f"the game cannot be continued: its scripts play turn {turn.turn} otherwise than its log")
-
-
-def _cast_job(plan: _Plan, header: Header, taken: Mapping[str, str], path: Path) -> Job:
-    change = plan.change
-    players = named(taken)
-    players |= {agent: fixed_in(players[agent], change.turn, instead) for agent, instead in change.scripts.items()}
-    seed = f"{change.turn}:{path.stem}" if change.step is not None or change.repeats > 1 else None
-    takeover = Takeover(change.turn, change.step or 0, seed, plan.before)
-    begin = partial(plan.game.scripted, plan.header, players, takeover)
-    return Job(path, header, taken, partial(_stopped, begin, change.last), alone=True)
 
 
 def _joined(taken: Mapping[str, str], agents: Sequence[str]) -> str:

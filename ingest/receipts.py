@@ -310,7 +310,13 @@ class _Walk:
         elif isinstance(value, str):
             self._text(value, path, within, message, in_words=in_words)
         elif isinstance(value, bool | int | float) and not in_words:
-            self._number(value, path)
+            key = path.replace("[]", "")
+            if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and not _CACHE.search(key) and value >= 0:
+                around, _, name = path.rpartition(".")
+                counted = self._raw.tokens[self._kind, around]
+                counted[(self._reply, name) if self._reply else len(counted)] = int(value)
+            elif _SCORE.search(key) and (found := number(value)) is not None:
+                self._raw.scores[found] += 1
 
     def _object(self, found: Mapping[str, Any], path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         call = _call(found)
@@ -357,15 +363,6 @@ class _Walk:
             self.value(inner, path, (path, within), message, in_words=False)
         elif len(text.split()) >= _PROSE_WORDS:
             self._raw.prose.append((path, text))
-
-    def _number(self, value: float, path: str) -> None:
-        key = path.replace("[]", "")
-        if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and not _CACHE.search(key) and value >= 0:
-            around, _, name = path.rpartition(".")
-            counted = self._raw.tokens[self._kind, around]
-            counted[(self._reply, name) if self._reply else len(counted)] = int(value)
-        elif _SCORE.search(key) and (found := number(value)) is not None:
-            self._raw.scores[found] += 1
 
 
 def _has_speaker(found: Mapping[str, Any]) -> bool:

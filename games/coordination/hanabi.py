@@ -225,7 +225,12 @@ def move_category(state: HanabiState, player_index: int, move: Move, clued: Cont
         clued: own cards that the partner's move just before revealed something new about (`newly_named`).
     """
     if move.card is None:
-        return _clue(state, player_index, move)
+        partner = 1 - player_index
+        named = touched(state, player_index, move)
+        new = [*newly_named(state, player_index, move)]
+        playable = [place for place in new if state.fits(state.hands[partner][place])]
+        seen = f"names {', '.join(f'card {place} ({state.hands[partner][place]})' for place in named)}; new about {new or 'none'}"
+        return ("clue_playable" if playable else "clue_new" if new else "clue_redundant"), seen
     card, known = state.hands[player_index][move.card], state.knowledge[player_index][move.card]
     seen = f"card {move.card} is {card}; by hints it can be {known.colors} {known.ranks}"
     if move.verb == "discard":
@@ -235,15 +240,6 @@ def move_category(state: HanabiState, player_index: int, move: Move, clued: Cont
     if is_known_playable(state, player_index, move.card):
         return "safe_play", seen
     return ("clued_play" if move.card in clued else "lucky_play"), seen
-
-
-def _clue(state: HanabiState, player_index: int, move: Move) -> tuple[str, str]:
-    partner = 1 - player_index
-    named = touched(state, player_index, move)
-    new = [*newly_named(state, player_index, move)]
-    playable = [place for place in new if state.fits(state.hands[partner][place])]
-    seen = f"names {', '.join(f'card {place} ({state.hands[partner][place]})' for place in named)}; new about {new or 'none'}"
-    return ("clue_playable" if playable else "clue_new" if new else "clue_redundant"), seen
 
 
 COLOR_NAMES: Final = {"R": "Red", "Y": "Yellow", "G": "Green", "W": "White", "B": "Blue"}

@@ -225,7 +225,12 @@ def game_of(header: Header) -> GameSetup:
     if set(taken) != set(ROLES):
         raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(ROLES)}", locator="line 1.agents")
     agents = AgentRules.of_log(facts)
-    switches = Switches(name=str(facts.get("agents")), agents=agents, recipe=str(facts.get("recipe")), prompt=_prompt_of(facts))
+    named = facts.get("prompt", "published")
+    if named not in ("full", "published"):
+        raise BadInputError("prompt must be full or published", locator="line 1.run.condition.prompt")
+    switches = Switches(
+        name=str(facts.get("agents")), agents=agents, recipe=str(facts.get("recipe")), prompt="full" if named == "full" else "published"
+    )
     try:
         recipe_text(order, layout, switches.recipe)
     except UsageError as error:
@@ -240,14 +245,6 @@ def game_of(header: Header) -> GameSetup:
         started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
         layout=layout,
     )
-
-
-def _prompt_of(condition: Mapping[str, Any]) -> PromptKind:
-    """Older logs name no form of the prompt: theirs was the published one."""
-    named = condition.get("prompt", "published")
-    if named not in ("full", "published"):
-        raise BadInputError("prompt must be full or published", locator="line 1.run.condition.prompt")
-    return "full" if named == "full" else "published"
 
 
 def course_of(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:

@@ -13,7 +13,7 @@ from games.asympuzl.labels import FAILURES, DoneTurn, FoundLabel, Move, labels_o
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, generate, wrong_positions
 from games.asympuzl.record import Played, action_json, summary
 from games.asympuzl.value import Standing, concluded, turns_left, understood
-from ingest.asympuzl.records import EntryRecord, GameRecord, LoggedGame, TurnRecord, entries
+from ingest.asympuzl.records import EntryRecord, LoggedGame, TurnRecord, entries
 from ingest.reading.adapter_types import Difference
 from ingest.reading.text import dumps
 from schemas.records import Action, EpisodeMetric, Failure, Json, OracleAction, TurnMetric, TurnValue
@@ -82,15 +82,16 @@ def shown_differences(
 
 def game_differences(game: LoggedGame, puzzle: Puzzle, turns: Sequence[Played]) -> Iterator[Difference]:
     """What the log states of the game as a whole against its turns, its seed and the rules."""
-    yield from _impossible(game.record)
+    if game.record.temperature is not None and game.record.temperature < 0:
+        yield Difference("temperature", dumps(game.record.temperature), None)
     yield from _puzzle_differences(game, puzzle)
-    yield from _end_differences(game, turns)
+    both_ok = [a.ok_after and b.ok_after for a, b in zip(turns[::2], turns[1::2], strict=False)]
+    limit = game.record.max_turns or 2 * game.record.size
+    due = min(limit, both_ok.index(True) + 1) if True in both_ok else limit
+    played = (len(turns) + 1) // 2
+    if game.reject is None and (played > due or (game.result is not None and played < due)):
+        yield Difference("last_turn", dumps(played), dumps(due))
     yield from _result_differences(game, turns)
-
-
-def _impossible(record: GameRecord) -> Iterator[Difference]:
-    if record.temperature is not None and record.temperature < 0:
-        yield Difference("temperature", dumps(record.temperature), None)
 
 
 def _puzzle_differences(game: LoggedGame, puzzle: Puzzle) -> Iterator[Difference]:
@@ -100,16 +101,6 @@ def _puzzle_differences(game: LoggedGame, puzzle: Puzzle) -> Iterator[Difference
     drawn = generate(size=puzzle.size, seed=game.record.seed)
     for name in ("truth", "clues_a", "clues_b"):
         yield from _differing({name: (_listed(getattr(puzzle, name)), _listed(getattr(drawn, name)))})
-
-
-def _end_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[Difference]:
-    """The turn on which the logged game ended against the one on which the rules end it; nothing where turns were lost."""
-    both_ok = [a.ok_after and b.ok_after for a, b in zip(turns[::2], turns[1::2], strict=False)]
-    limit = game.record.max_turns or 2 * game.record.size
-    due = min(limit, both_ok.index(True) + 1) if True in both_ok else limit
-    played = (len(turns) + 1) // 2
-    if game.reject is None and (played > due or (game.result is not None and played < due)):
-        yield Difference("last_turn", dumps(played), dumps(due))
 
 
 def _result_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[Difference]:

@@ -69,12 +69,6 @@ def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[Di
     return [] if steps[-1].terminal == over else [Difference("terminal", repr(steps[-1].terminal), repr(over))]
 
 
-def _stop_reason(after: HanabiState) -> str:
-    if after.lives == 0:
-        return "out_of_lives"
-    return "complete" if after.stacked == MAX_SCORE else "out_of_cards"
-
-
 def _metrics(steps: Sequence[HanabiStep], after: HanabiState) -> dict[str, float]:
     engine_score = 0 if after.lives == 0 else after.stacked
     meant = [step for step in steps if step.intended_action is not None]
@@ -100,6 +94,12 @@ def _as_intended(step: HanabiStep) -> bool:
 def _clued(step: HanabiStep | None) -> tuple[int, ...]:
     """Cards of the partner about which a turn gave new information."""
     return () if step is None else newly_named(_state(step.state_before, step), step.seat, _move(step.engine_move))
+
+
+def _stop_reason(after: HanabiState) -> str:
+    if after.lives == 0:
+        return "out_of_lives"
+    return "complete" if after.stacked == MAX_SCORE else "out_of_cards"
 
 
 def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:

@@ -196,7 +196,13 @@ def turn_contradictions(turn: TurnRecord, before: TurnRecord | None) -> Iterator
     if turn.failed_move is not None and turn.failed_move == turn.move_executed:
         yield Difference("failed_move", dumps(turn.failed_move), dumps(not turn.move_executed))
     yield from _discussion(turn)
-    yield from _confirmation(turn)
+    yield from (
+        Difference(f"{name}.confirmation", dumps(move.confirmation), dumps(turn.builder_confirmation))
+        for name, move in (("builder_move_raw", turn.builder_move_raw), ("move_attempted", turn.move_attempted))
+        if move is not None
+        and None not in {move.confirmation, turn.builder_confirmation}
+        and move.confirmation != turn.builder_confirmation
+    )
     yield from _progress(turn)
     yield from _history(turn, before)
 
@@ -222,16 +228,6 @@ def _discussion(turn: TurnRecord) -> Iterator[Difference]:
     ]
     if turn.director_discussion_full != "\n".join(lines):
         yield Difference("director_discussion_full", dumps(turn.director_discussion_full), dumps("\n".join(lines)))
-
-
-def _confirmation(turn: TurnRecord) -> Iterator[Difference]:
-    for name, move in (("builder_move_raw", turn.builder_move_raw), ("move_attempted", turn.move_attempted)):
-        if (
-            move is not None
-            and None not in {move.confirmation, turn.builder_confirmation}
-            and move.confirmation != turn.builder_confirmation
-        ):
-            yield Difference(f"{name}.confirmation", dumps(move.confirmation), dumps(turn.builder_confirmation))
 
 
 def _progress(turn: TurnRecord) -> Iterator[Difference]:
@@ -336,19 +332,14 @@ def game_contradictions(
         yield Difference("partialCompletionCategory", dumps(record.start_board), dumps(info.partial_completion))
     if target is not None:
         yield from target_differences(target, record.complexity)
-        yield from _views(record.target_director_views, target)
+        readings = [views_json(all_views(target, kind)) for kind in VIEW_KINDS]
+        for director, view in record.target_director_views.items():
+            if all(reading.get(director) != view for reading in readings):
+                yield Difference(f"target_director_views.{director}", dumps(view), dumps(readings[0].get(director)))
     if not record.turns:
         yield from _compared({"completed": False, "turns_taken": 0, "final_progress": 0.0}, record)
     elif len(turns) == len(record.turns):
         yield from _summary((record.model_extra or {}).get("progress_summary"), turns)
-
-
-def _views(logged: Mapping[str, Any], target: Board) -> Iterator[Difference]:
-    """The stated views, which are none of the readings of the target that the released code makes."""
-    readings = [views_json(all_views(target, kind)) for kind in VIEW_KINDS]
-    for director, view in logged.items():
-        if all(reading.get(director) != view for reading in readings):
-            yield Difference(f"target_director_views.{director}", dumps(view), dumps(readings[0].get(director)))
 
 
 def _compared(due: Mapping[str, Any], record: Any) -> Iterator[Difference]:

@@ -66,7 +66,15 @@ def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -
     if len(turn.actions) > 1:
         yield Difference("actions", dumps(len(turn.actions)), dumps(1))
     for action in turn.actions[:1]:
-        yield from _action_differences(action, error_code)
+        if action.undoes != (action.verb == "remove"):
+            yield Difference("undoes", dumps(action.undoes), dumps(action.verb == "remove"))
+        if action.error_code != error_code:
+            yield Difference("error_code", dumps(action.error_code), dumps(error_code))
+        if action.verb == "clarify" and action.raw is not None:
+            answers = [read(action.raw) for read in (read_answer, parse_answer)]
+            questions = [answer.text if isinstance(answer, Clarification) else None for answer in answers]
+            if action.arguments.get("question") not in questions:
+                yield Difference("arguments", dumps(action.arguments), dumps({"question": questions[0]}))
     for rank, candidate in enumerate(turn.oracle or (), start=1):
         if candidate.undoes != (candidate.verb == "remove"):
             yield Difference(f"oracle[{rank}].undoes", dumps(candidate.undoes), dumps(candidate.verb == "remove"))
@@ -89,18 +97,6 @@ def _utterance_differences(header: Header, turn: Turn) -> Iterator[Difference]:
             yield Difference(f"utterances[{number + 1}].channel", dumps(following.channel), None)
         if (uttered.channel, following.channel) == ("private", "public") and uttered.superseded != following.superseded:
             yield Difference(f"utterances[{number}].superseded", dumps(uttered.superseded), dumps(following.superseded))
-
-
-def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> Iterator[Difference]:
-    if action.undoes != (action.verb == "remove"):
-        yield Difference("undoes", dumps(action.undoes), dumps(action.verb == "remove"))
-    if action.error_code != error_code:
-        yield Difference("error_code", dumps(action.error_code), dumps(error_code))
-    if action.verb == "clarify" and action.raw is not None:
-        answers = [read(action.raw) for read in (read_answer, parse_answer)]
-        questions = [answer.text if isinstance(answer, Clarification) else None for answer in answers]
-        if action.arguments.get("question") not in questions:
-            yield Difference("arguments", dumps(action.arguments), dumps({"question": questions[0]}))
 
 
 def _view_differences(agent: AgentEntry, target: Board) -> Iterator[Difference]:

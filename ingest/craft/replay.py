@@ -250,7 +250,10 @@ def turn_differences(game: CraftGame, turn: CraftTurn, step: ReplayedTurn, expec
         spans = "spans_after" if turn.spans_after_logged else None
         yield from _boards("structure_after", spans, turn.board_after, step.board_after)
     if turn.accepted and step.accepted:
-        yield from _numbers(turn.metrics, step.metrics)
+        for name, stated in turn.metrics.items():
+            number = getattr(step.metrics, name, None)
+            if number is not None and not close(stated, number):
+                yield Difference(name, _text(stated), _text(number))
         yield from _flags(turn, step)
     if turn.goal_reached is not None and turn.goal_reached != step.target_achieved:
         yield Difference("goal_reached", _text(turn.goal_reached), _text(step.target_achieved))
@@ -287,13 +290,6 @@ def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterato
     followed = followed_action_position_layer(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
     if turn.followed != followed:
         yield Difference("builder_followed_oracle", _text(turn.followed), _text(followed))
-
-
-def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[Difference]:
-    for name, stated in logged.items():
-        number = getattr(replayed, name, None)
-        if number is not None and not close(stated, number):
-            yield Difference(name, _text(stated), _text(number))
 
 
 def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:

@@ -318,13 +318,13 @@ def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mappin
 def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> list[ParsedMessage]:
     """What a tool's span adds: the agent's call and the tool's result, or what of both no message has."""
     attributes = span.attributes
-    given = next((attributes[name] for name in _TOOL_INPUTS if attributes.get(name) is not None), {})
+    given: Any = next((attributes[name] for name in _TOOL_INPUTS if attributes.get(name) is not None), {})
     read = called_tool({"arguments": given}).use.arguments
     inner = next((read[key] for key in ("inputs", "kwargs") if isinstance(read.get(key), Mapping) and read[key]), None)
     call: dict[str, Any] = {
         "id": span.id,
         "name": next((attributes[name] for name in _TOOL_NAMES if attributes.get(name)), span.name),
-        "arguments": (given if inner is None or set(read) - _DECORATED or read.get("args") else inner),
+        "arguments": given if inner is None or set(read) - _DECORATED or read.get("args") else inner,
     }
     result = next((attributes[name] for name in _TOOL_OUTPUTS if attributes.get(name) is not None), None)
     use = called_tool(call).use

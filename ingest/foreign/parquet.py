@@ -105,7 +105,13 @@ def read(data: bytes, place: Place) -> Reading:
     """
     columns = _columns(data)
     if {"transcript_id", "messages"} <= set(columns):
-        return _transcripts(data, place)
+        reading = Reading()
+        for row in parquet_rows(data):
+            name = str(row.values.get("transcript_id", row.locator))
+            reading.take(name, partial(_transcript, row.values, place, name))
+        if not reading.episodes and not reading.rejects:
+            return Reading(note="Scout's transcripts without a row")
+        return completed(reading)
     described = next((known for known in _DESCRIBED if not known.MARKS and any(keys <= set(columns) for keys in known.KEYS)), None)
     if described is not None:
         return described.read(data, place)
@@ -133,13 +139,3 @@ def _columns(data: bytes) -> list[str]:
         return list(pq.ParquetFile(BytesIO(data)).schema_arrow.names)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInputError(f"the Parquet file cannot be read ({excerpt(str(error))}): it was cut or damaged, copy it again") from error
-
-
-def _transcripts(data: bytes, place: Place) -> Reading:
-    reading = Reading()
-    for row in parquet_rows(data):
-        name = str(row.values.get("transcript_id", row.locator))
-        reading.take(name, partial(_transcript, row.values, place, name))
-    if not reading.episodes and not reading.rejects:
-        return Reading(note="Scout's transcripts without a row")
-    return completed(reading)

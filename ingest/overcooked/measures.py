@@ -298,7 +298,17 @@ def failures(
     for event in (*found.events, *found.assistant_events):
         yield from _of_event(episode, task, event, steps[event.timestep])
     for step in steps:
-        yield from _dropped_plans(episode, step)
+        for owner, messages in enumerate(step.content.content):
+            partner = 1 - owner
+            plans = [
+                [item.strip() for item in plan_items(entry.plan) if "request" not in item] for entry in messages if entry.agent == partner
+            ]
+            queue = [item.strip() for item in step.content.action_list[partner]] if len(step.content.action_list) > partner else []
+            for plan in plans[1:]:
+                if plan and plan != plans[0] and queue[-len(plan) :] != plan:
+                    evidence = f"planned {'; '.join(plan)}; the first plan of the conversation counts: {'; '.join(plans[0]) or 'none'}"
+                    yield Failure(episode, step.timestamp + 1, AGENTS[partner], "overcooked_harness", "dropped_plan", evidence)
+                    break
     for step, result in zip(steps, replayed, strict=True):
         if result.done or result.notices or any(map(_is_wrong, step.statistical_data.error)):
             yield from _of_step(episode, step, result, {name: wait for (at, name), wait in waits.items() if at == step.timestamp})
@@ -355,19 +365,6 @@ def _waits_dropped(steps: Sequence[StepRecord], rules: Rules) -> dict[tuple[int,
             if agent == 0:
                 answered = (*to_partner, "")[0]  # the Chef decides first, so what it answers is tried in the next step
     return found
-
-
-def _dropped_plans(episode: str, step: StepRecord) -> Iterator[Failure]:
-    """Later plans of the one who answers in a conversation: the first one counts, and no agent receives them."""
-    for owner, messages in enumerate(step.content.content):
-        partner = 1 - owner
-        plans = [[item.strip() for item in plan_items(entry.plan) if "request" not in item] for entry in messages if entry.agent == partner]
-        queue = [item.strip() for item in step.content.action_list[partner]] if len(step.content.action_list) > partner else []
-        for plan in plans[1:]:
-            if plan and plan != plans[0] and queue[-len(plan) :] != plan:
-                evidence = f"planned {'; '.join(plan)}; the first plan of the conversation counts: {'; '.join(plans[0]) or 'none'}"
-                yield Failure(episode, step.timestamp + 1, AGENTS[partner], "overcooked_harness", "dropped_plan", evidence)
-                break
 
 
 def _of_step(episode: str, step: StepRecord, result: ReplayedStep, waits: Mapping[str, str]) -> Iterator[Failure]:

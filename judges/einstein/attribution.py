@@ -292,7 +292,12 @@ def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
 
 def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
     if played.lost:
-        yield from _lost(played, lost)
+        cost = max(lost.cost, 0.0)
+        retained = min(_best(played, lost, played.careful).saved, cost)
+        yield Finding(played.turn, None, "harness", retained, f"{played.agent}: {played.lost}, so nothing was done")
+        if cost - retained > NOTHING:
+            link, evidence = _not_seen(played)
+            yield Finding(played.turn, None, link, cost - retained, evidence)
         return
     broken = failure_point_of(played)
     if lost.cost <= NOTHING:
@@ -306,16 +311,6 @@ def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
 def _not_seen(played: Played) -> tuple[Link, str]:
     done = played.action.text if played.action else "an answer that cannot be read"
     return "not_seen", f"{done}: by what {played.agent} knew nothing better could be known"
-
-
-def _lost(played: Played, lost: Lost) -> Iterator[Finding]:
-    """An answer that the harness lost: what a careful one would have retained is the harness's."""
-    cost = max(lost.cost, 0.0)
-    retained = min(_best(played, lost, played.careful).saved, cost)
-    yield Finding(played.turn, None, "harness", retained, f"{played.agent}: {played.lost}, so nothing was done")
-    if cost - retained > NOTHING:
-        link, evidence = _not_seen(played)
-        yield Finding(played.turn, None, link, cost - retained, evidence)
 
 
 def _causes(played: Played, lost: Lost, broken: FailurePoint) -> Iterator[Cause]:

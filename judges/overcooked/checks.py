@@ -63,17 +63,11 @@ def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[TimestepO
             part = "say" if message.channel == "public" else "plan" if message.text.startswith(_PLANS) else "analysis"
             rank = ("analysis", "plan", "say").index(part)
             last = found[-1] if found else None
-            if last is None or last.agent != agent or rank <= _reached(last):
+            if last is None or last.agent != agent or rank <= (2 if last.say != NOTHING else bool(last.plan)):
                 found.append(TimestepOutput(agent, "", "", NOTHING))
             parts = {"analysis": found[-1].analysis, "plan": found[-1].plan, "say": found[-1].say} | {part: message.text}
             found[-1] = TimestepOutput(agent, parts["analysis"], parts["plan"], parts["say"])
     return found
-
-
-def _reached(message: TimestepOutput) -> int:
-    if message.say != NOTHING:
-        return 2
-    return 1 if message.plan else 0
 
 
 _PLANS = tuple(f"{agent} plan" for agent in AGENTS)

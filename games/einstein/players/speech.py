@@ -52,7 +52,13 @@ _SHARED: Final = {
 def traced(mind: Mind, action: Action, rng: random.Random) -> Intent:
     """Give the action with its reason."""
     if isinstance(action, Move):
-        return _moved(mind, action, rng)
+        goal = mind.goals.get(action.block)
+        if goal is None:
+            text = f"{_dark(mind, action.block, rng)} {_guess(mind, action, rng)}"
+            return Intent("plan", action, "guess", (StatedThought(action.block, None),), thought=text)
+        reason = "pass_on" if action.target == COMMON else "place"
+        text = f"{_known(mind, action.block, goal, rng)} {_say(reason, rng)}"
+        return Intent("plan", action, reason, (StatedThought(action.block, goal),), thought=text)
     if isinstance(action, Share):
         asked = mind.asked is not None and mentions(action.item, mind.asked)
         text = _say("answer" if asked else "tell", rng, item=_item(action.item), asked=f"block{mind.asked}")
@@ -61,16 +67,6 @@ def traced(mind: Mind, action: Action, rng: random.Random) -> Intent:
         text = f"{_dark(mind, action.block, rng)} {_say('ask', rng)}"
         return Intent("plan", action, "ask", (StatedThought(action.block, None),), thought=text)
     return Intent("plan", Pass(), "pass", thought=_say("wait_on" if mind.useful_moves else "wait", rng))
-
-
-def _moved(mind: Mind, move: Move, rng: random.Random) -> Intent:
-    goal = mind.goals.get(move.block)
-    if goal is None:
-        text = f"{_dark(mind, move.block, rng)} {_guess(mind, move, rng)}"
-        return Intent("plan", move, "guess", (StatedThought(move.block, None),), thought=text)
-    reason = "pass_on" if move.target == COMMON else "place"
-    text = f"{_known(mind, move.block, goal, rng)} {_say(reason, rng)}"
-    return Intent("plan", move, reason, (StatedThought(move.block, goal),), thought=text)
 
 
 def _guess(mind: Mind, move: Move, rng: random.Random) -> str:

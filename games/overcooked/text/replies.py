@@ -302,7 +302,11 @@ class _Listener:
             self._note(words)
             return Clause(text, is_read=False)
         if of_itself:
-            return self._of_itself(text, words)
+            self._own = "plans" if _WORDS["plans"] & {*words} else "did"
+            wants = _WORDS["wants"] & {*words} and not any(word in _VERBS for word in words) and self._item(words)
+            self._wanted = bool(wants)
+            self._note([word for word in words if not wants or word != _COUNTER])
+            return self._asked(text, "bring", words) if wants else Clause(text, is_read=True)
         if verb is None or (is_question and _WORDS["questions"] & {*words}):
             self._note(words)
             return Clause(text, is_read=True)
@@ -325,14 +329,6 @@ class _Listener:
             return asks or is_bare
         of_both = {*words} & _WORDS["speaker"] and sum(word in _VERBS for word in words) > 1
         return bool(of_both) or (first == "you" and rest[1] in _WORDS["past"])
-
-    def _of_itself(self, text: str, words: Sequence[str]) -> Clause:
-        """What the speaker does, or needs."""
-        self._own = "plans" if _WORDS["plans"] & {*words} else "did"
-        wants = _WORDS["wants"] & {*words} and not any(word in _VERBS for word in words) and self._item(words)
-        self._wanted = bool(wants)
-        self._note([word for word in words if not wants or word != _COUNTER])
-        return self._asked(text, "bring", words) if wants else Clause(text, is_read=True)
 
     def _item(self, words: Sequence[str]) -> str | None:
         return next((word for word in words if word in self._layout.items or word == DISH), None)

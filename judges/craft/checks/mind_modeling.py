@@ -195,16 +195,12 @@ def can_be_executed(subject: _Subject) -> Decision:
         return undecided(f"{gone}: all is given, but that block is not there to be removed")
     if now and all(request.complete or (request.verb == "place" and replace(request, layer=0).complete) for request in now):
         return Decision("yes", f"{now[0]}: all is given")
-    return _incomplete(subject.message, now)
-
-
-def _incomplete(message: Speech, now: Sequence[Request]) -> Decision:
     if not now:
-        whole = message.reading.whole(Request, Remark, Named)
+        whole = subject.message.reading.whole(Request, Remark, Named)
         empty = not isinstance(whole, Open) and not whole
         return Decision("no", "the message names no action, block or place") if empty else undecided("nothing is asked for now")
     missing = [_missing(request) for request in now]
-    if any(missing) and isinstance(detail := message.reading.whole(Detail), Open):
+    if any(missing) and isinstance(detail := subject.message.reading.whole(Detail), Open):
         return undecided(detail.why)
     return Decision("no", f"{now[0]}: {missing[0]} is not given") if all(missing) else undecided(f"{now[0]}: not all of it is given")
 

@@ -67,10 +67,6 @@ def suffices(prepared: PreparedTurn) -> Decision:
         opposed = find_in(prepared.readings, Request, partial(_opposes, move=move))
         if isinstance(exact, Shown) and not isinstance(opposed, Shown):
             return Decision("yes", f"{exact.first}: is completely a candidate, and no message speaks against it")
-    return _insufficient(prepared)
-
-
-def _insufficient(prepared: PreparedTurn) -> Decision:
     asked = all_whole(prepared.readings, Request)
     if isinstance(asked, Open):
         return undecided(asked.why)

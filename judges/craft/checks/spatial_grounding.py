@@ -272,21 +272,17 @@ def _literal(subject: _Subject, request: Request) -> Move | None:
         return None
     cell = request.cells[0]
     if request.verb == "remove":
-        return _literal_removal(subject, request, cell)
+        height = subject.height(cell)
+        layer = request.layer if request.layer is not None else height - 1
+        partner = subject.prepared.board.partner(cell, layer)
+        if height and request.layer == height - 1 and request.color not in (None, subject.prepared.board.stack(cell)[-1][0]):
+            return None
+        return Move("remove", None, cell, max(layer, 0), partner)
     if request.color is None or not request.one_block:
         return None
     layer = max(map(subject.height, request.cells)) if request.layer is None else request.layer
     span_to = request.cells[1] if request.size == "l" else None
     return Move("place", request.color + (request.size or "s"), cell, layer, span_to)
-
-
-def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | None:
-    height = subject.height(cell)
-    layer = request.layer if request.layer is not None else height - 1
-    partner = subject.prepared.board.partner(cell, layer)
-    if height and request.layer == height - 1 and request.color not in (None, subject.prepared.board.stack(cell)[-1][0]):
-        return None
-    return Move("remove", None, cell, max(layer, 0), partner)
 
 
 def _is_move(request: Request, move: Move) -> bool:

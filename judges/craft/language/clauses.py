@@ -482,7 +482,15 @@ def _split(span: Sequence[Stretch], predicate: Stretch, previous: Stretch) -> in
 def _separates(span: Sequence[Stretch], index: int, predicate: Stretch) -> bool:
     kind = span[index].kind
     if kind == "and":
-        return _opens_clause(span, index, predicate)
+        tail = span[index + 1 :]
+        arguments = [item for item in tail if item.kind in ARGUMENTS]
+        if not arguments or tail[0].kind == "prep":
+            return True
+        if predicate.kind not in _WITH_SUBJECT or predicate.number == 1:
+            return False
+        between_places = index > 0 and span[index - 1].kind in PLACES and tail[0].kind in PLACES
+        earlier = [at for at in range(index) if span[at].kind in ("comma", "but")]
+        return not (between_places and earlier and not has_block(span[earlier[-1] :]))
     tail = span[index + 1 :]
     return kind in _CONNECTORS | {"ask"} and not (kind == "comma" and tail and _continues_list(span[:index], tail, predicate))
 
@@ -493,19 +501,6 @@ def _speaks_of_all(span: Sequence[Stretch], predicate: Stretch, previous: Stretc
         return False
     noticed = previous.kind == "state" and previous.value in _SEEING and predicate.kind in _WITH_SUBJECT
     return noticed or (previous.kind == "need" and predicate.kind == "should")
-
-
-def _opens_clause(span: Sequence[Stretch], index: int, predicate: Stretch) -> bool:
-    """Tell the ``and`` between two clauses from the one between two places of one block."""
-    tail = span[index + 1 :]
-    arguments = [item for item in tail if item.kind in ARGUMENTS]
-    if not arguments or tail[0].kind == "prep":
-        return True
-    if predicate.kind not in _WITH_SUBJECT or predicate.number == 1:
-        return False
-    between_places = index > 0 and span[index - 1].kind in PLACES and tail[0].kind in PLACES
-    earlier = [at for at in range(index) if span[at].kind in ("comma", "but")]
-    return not (between_places and earlier and not has_block(span[earlier[-1] :]))
 
 
 def _continues_list(before: Sequence[Stretch], tail: Sequence[Stretch], predicate: Stretch) -> bool:

@@ -481,17 +481,14 @@ def _repeats(one: Draft, other: Draft) -> bool:
         one.verb == other.verb
         and one.color == other.color
         and _agree(one.size, other.size)
-        and _same_cells(one, other)
+        and (
+            one.color is not None and one.verb in INSTRUCTIONS
+            if one.place.cells is None or other.place.cells is None
+            else one.place.cells == other.place.cells
+        )
         and _agree(one.place.layer, other.place.layer)
         and one.old == other.old
     )
-
-
-def _same_cells(one: Draft, other: Draft) -> bool:
-    """Whether two requests name the same cells, or one of them repeats the other without naming any."""
-    if one.place.cells is None or other.place.cells is None:
-        return one.color is not None and one.verb in INSTRUCTIONS
-    return one.place.cells == other.place.cells
 
 
 def _first_of(drafts: Sequence[Draft]) -> Draft | None:
