@@ -169,16 +169,16 @@ class Agent(NamedTuple):
     episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     agent: Annotated[str, Col("its name in the game, such as D1 or Builder", key=True)]
     role: Annotated[str, Col("what it does: director, builder, player, ...")]
-    model: Annotated[str | None, Col("the model behind it; null if the log does not say")]
-    persona: Annotated[str | None, Col("archetype or scripted persona; null if none")]
-    private_view: Annotated[Json | None, Col("JSON of what only this agent knew; null if it knew nothing of its own")]
+    model: Annotated[str | None, Col("the model behind it; null if the log does not say")] = None
+    persona: Annotated[str | None, Col("archetype or scripted persona; null if none")] = None
+    private_view: Annotated[Json | None, Col("JSON of what only this agent knew; null if it knew nothing of its own")] = None
     view_kind: Annotated[
         str | None, Col("which reading of the target that view is (CRAFT: spans, flat, spans_mirrored, flat_mirrored, other); null if none")
-    ]
+    ] = None
     view_source: Annotated[
         str | None,
         Col("where the view was found: prompt (what was really shown), log, or derived; null if none", one_of=("prompt", "log", "derived")),
-    ]
+    ] = None
 
 
 class Turn(NamedTuple):
@@ -186,22 +186,22 @@ class Turn(NamedTuple):
 
     episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     turn: Annotated[int, Col("from 1", least=1, key=True)]
-    state_before: Annotated[Json | None, Col("JSON of the state as logged; null if the log has no states")]
+    state_before: Annotated[Json | None, Col("JSON of the state as logged; null if the log has no states")] = None
     state_after: Annotated[
         Json | None, Col("JSON of the state after the turn, as logged or, where the log has none, by replay; null where neither has one")
-    ]
+    ] = None
     oracle_available: Annotated[
         bool | None, Col("verified actions were listed on this turn, as logged; null if the log does not say (CRAFT: on a clarification)")
-    ]
+    ] = None
     oracle_followed: Annotated[
         bool | None,
         Col(
             "one of them was taken, as the log tells it (CRAFT: action, position, layer; `outcomes` is strict); null where none was listed"
         ),
-    ]
-    progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")]
-    goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn is incomplete")]
-    error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")]
+    ] = None
+    progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")] = None
+    goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn is incomplete")] = None
+    error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")] = None
     at: Annotated[
         datetime | None,
         Col(
@@ -209,7 +209,7 @@ class Turn(NamedTuple):
             "local time of the log",
             optional=True,
         ),
-    ]
+    ] = None
 
 
 class Utterance(NamedTuple):
@@ -222,10 +222,10 @@ class Utterance(NamedTuple):
     channel: Annotated[str, Col("`public`: sent to others, `private`: reasoning", one_of=("public", "private"))]
     audience: Annotated[list[str], Col("who could read it, the author included", refers="agents")]
     text: Annotated[str, Col("verbatim")]
-    tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens", optional=True)]
+    tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens", optional=True)] = None
     superseded: Annotated[
         bool, Col("a later utterance of this agent took its place before all others could read it, so judges and metrics leave it out")
-    ]
+    ] = False
 
 
 class Claim(NamedTuple):
@@ -261,11 +261,11 @@ class Action(NamedTuple):
     agent: Annotated[str, Col("who", refers="agents")]
     verb: Annotated[str, Col("place, remove, clarify, ...; the benchmark's own verbs in lower case")]
     arguments: Annotated[Json, Col("JSON object, as the engine understood it")]
-    raw: Annotated[str | None, Col("what the agent wrote or its parse before the engine touched it; null if not logged")]
-    accepted: Annotated[bool | None, Col("the engine carried it out, as logged; null where there is nothing to carry out")]
-    undoes: Annotated[bool, Col("it takes back earlier work (CRAFT: remove); what counts is written in docs/spirals.md")]
-    error_code: Annotated[str | None, Col("code of the rule that refused it (docs/ of each benchmark); null if accepted")]
-    error_text: Annotated[str | None, Col("the engine's message as logged; null if accepted")]
+    raw: Annotated[str | None, Col("what the agent wrote or its parse before the engine touched it; null if not logged")] = None
+    accepted: Annotated[bool | None, Col("the engine carried it out, as logged; null where there is nothing to carry out")] = None
+    undoes: Annotated[bool, Col("it takes back earlier work (CRAFT: remove); what counts is written in docs/spirals.md")] = False
+    error_code: Annotated[str | None, Col("code of the rule that refused it (docs/ of each benchmark); null if accepted")] = None
+    error_text: Annotated[str | None, Col("the engine's message as logged; null if accepted")] = None
     read: Annotated[
         str | None,
         Col(

@@ -190,11 +190,8 @@ def _turn(episode: str, number: int, answers: tuple[ReplayedTurn, ...], states: 
         state_before=Json(states[0]),
         state_after=Json(states[1]),
         oracle_available=False,
-        oracle_followed=None,
         progress=progress_of(replayed, 2 * (number - 1) + len(answers)),
         goal_reached=all(not wrong_positions(answer.after, replayed.puzzle.truth) for answer in answers) if whole else None,
-        error=None,
-        at=None,
     )
 
 
@@ -205,6 +202,6 @@ def _utterances(episode: str, number: int, answers: tuple[ReplayedTurn, ...]) ->
         agent, record = answer.agent, answer.record
         if answer.made.answer.preamble:
             seq += 1
-            yield Utterance(episode, number, seq, agent, "private", [agent], answer.made.answer.preamble, None, superseded=False)
+            yield Utterance(episode, number, seq, agent, "private", [agent], answer.made.answer.preamble)
         seq += 1
-        yield Utterance(episode, number, seq, agent, "public", list(AGENTS), record.message, record.message_tokens, superseded=False)
+        yield Utterance(episode, number, seq, agent, "public", list(AGENTS), record.message, record.message_tokens)

@@ -273,7 +273,6 @@ def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Itera
                 agent=agent,
                 verb="replace",
                 arguments=Json(dumps({"position": logged.replace, "shape": logged.shape, "color": logged.color})),
-                raw=None,
                 accepted=logged.valid,
                 undoes=undoes,
                 error_code=fault,

@@ -275,9 +275,7 @@ def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[L
     count = itertools.count(1)
     for message in turn:
         if message.thought:
-            yield Utterance(
-                episode, number, next(count), message.agent, "private", [message.agent], message.thought, None, superseded=False
-            )
+            yield Utterance(episode, number, next(count), message.agent, "private", [message.agent], message.thought)
         if message.text or message.is_empty:
             yield Utterance(
                 episode, number, next(count), message.agent, *_heard(found, message), message.text, message.tokens, superseded=False
@@ -302,7 +300,6 @@ def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterat
             Json(dumps(tool.arguments)),
             tool.raw,
             tool.succeeded,
-            undoes=False,
             error_code=tool.error_code,
             error_text=tool.error_text,
         )

@@ -229,9 +229,7 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
     details: dict[str, object] = {"game": parts.game, **logged, "fingerprint": _fingerprint(parts)}
     rows["runs"].append(run)
     rows["episodes"].append(_episode(identity, parts, run, place, details))
-    rows["agents"] += [
-        Agent(identity, player, "player", parts.policies[player], _persona(parts, player), None, None, None) for player in PLAYERS
-    ]
+    rows["agents"] += [Agent(identity, player, "player", parts.policies[player], _persona(parts, player)) for player in PLAYERS]
     rows["episode_metrics"] += [
         EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
     ]

@@ -223,9 +223,9 @@ def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, 
     similarity = "" if extracted.similarity is None else f", similarity {extracted.similarity}"
     evidence = f"published: {extracted.letter} ({extracted.way}{similarity}); read: {read.letter or 'no letter'} ({read.kind})"
     rows: Rows = {
-        "agents": [Agent(identity, RESPONDENT, RESPONDENT, trial.respondent, None, None, None, None)],
+        "agents": [Agent(identity, RESPONDENT, RESPONDENT, trial.respondent)],
         "turns": [_turn(identity, question, extracted, read, correct=correct)],
-        "actions": [Action(identity, 1, 1, RESPONDENT, "answer", arguments, None, named, undoes=False, error_code=code, error_text=text)],
+        "actions": [Action(identity, 1, 1, RESPONDENT, "answer", arguments, None, named, error_code=code, error_text=text)],
         "episode_metrics": [
             EpisodeMetric(identity, f"coordination.{name}", float(value))
             for name, value in _metrics(answer, question, extracted, read, correct=correct).items()
@@ -240,7 +240,7 @@ def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, 
     if answer.call is not None:
         rows["calls"] = [call_row(answer.call, "coordqa", run=run.run_id, episode=identity, turn=1)]
     if answer.response is not None:
-        rows["utterances"] = [Utterance(identity, 1, 1, RESPONDENT, "public", [RESPONDENT], answer.response, None, superseded=False)]
+        rows["utterances"] = [Utterance(identity, 1, 1, RESPONDENT, "public", [RESPONDENT], answer.response)]
     return episode, rows
 
 
@@ -318,11 +318,8 @@ def _turn(identity: str, question: QaQuestion, extracted: Extraction, read: Read
         state_before=Json(dumps(before)),
         state_after=Json(dumps(after)),
         oracle_available=False,
-        oracle_followed=None,
         progress=float(correct),
         goal_reached=correct,
-        error=None,
-        at=None,
     )
 
 

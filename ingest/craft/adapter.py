@@ -194,12 +194,12 @@ def agent_rows(game: LoggedGame, target: Board) -> Iterator[Agent]:
 def agent_rows_without_target(episode: str, info: ExperimentInfo) -> Iterator[Agent]:
     """The agents of a game that could not be set up."""
     for director in DIRECTORS:
-        yield Agent(episode, director, "director", info.models.director, None, None, None, None)
+        yield Agent(episode, director, "director", info.models.director)
     yield _builder(episode, info)
 
 
 def _builder(episode: str, info: ExperimentInfo) -> Agent:
-    return Agent(episode, BUILDER, "builder", info.models.builder, None, None, None, None)
+    return Agent(episode, BUILDER, "builder", info.models.builder)
 
 
 def _prompted_views(turns: LoggedTurns) -> dict[str, object]:
@@ -242,20 +242,7 @@ def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], res
         question = Json(dumps({"question": turn.clarification}))  # the log's own field, whatever it holds
         unread = is_complaint(turn.clarification) and not no_reply_came(turn.clarification)
         read: Read | None = "unreadable" if unread else None
-        yield Action(
-            episode,
-            turn.turn_number,
-            1,
-            BUILDER,
-            "clarify",
-            question,
-            None,
-            None,
-            undoes=False,
-            error_code=None,
-            error_text=None,
-            read=read,
-        )
+        yield Action(episode, turn.turn_number, 1, BUILDER, "clarify", question, read=read)
     if turn.move_attempted is None:
         return
     written = raw_turn.get("builder_move_raw")

@@ -367,27 +367,14 @@ def _turn(game: _Game, step: Step) -> Turn:
         state_before=Json(dumps(table_json(puzzle, step.before))),
         state_after=Json(dumps(table_json(puzzle, step.outcome.table))),
         oracle_available=False,
-        oracle_followed=None,
         progress=progress(game.dialog.setting, step),
         goal_reached=step.outcome.terminated,
-        error=None,
-        at=None,
     )
 
 
 def _utterances(game: _Game, step: Step) -> Iterator[Utterance]:
     for seq, uttered in enumerate(utterances_of(AGENTS[step.before.player], step), start=1):
-        yield Utterance(
-            game.episode,
-            step.number + 1,
-            seq,
-            uttered.agent,
-            uttered.channel,
-            list(uttered.audience or ()),
-            uttered.text,
-            None,
-            superseded=False,
-        )
+        yield Utterance(game.episode, step.number + 1, seq, uttered.agent, uttered.channel, list(uttered.audience or ()), uttered.text)
 
 
 def _action(game: _Game, number: int, step: Step) -> Action:

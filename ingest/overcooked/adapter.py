@@ -344,9 +344,6 @@ def _turns(episode: str, log: _Log, replayed: Sequence[ReplayedStep], advance: S
             state_before=Json(result.before_json),
             state_after=Json(result.after_json),
             oracle_available=False,
-            oracle_followed=None,
             progress=done,
             goal_reached=step.statistical_data.score > 0,
-            error=None,
-            at=None,
         )

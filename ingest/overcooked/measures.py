@@ -41,9 +41,9 @@ def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
             for part, text in _parts(message):
                 seq += 1
                 if part == "say":
-                    yield Utterance(episode, turn, seq, agent, "public", list(AGENTS), text, tokens, superseded=False)
+                    yield Utterance(episode, turn, seq, agent, "public", list(AGENTS), text, tokens)
                 else:
-                    yield Utterance(episode, turn, seq, agent, "private", [agent], text, None, superseded=False)
+                    yield Utterance(episode, turn, seq, agent, "private", [agent], text)
 
 
 def conversations_of(step: StepRecord) -> Iterator[dict[str, object]]:
@@ -78,7 +78,6 @@ def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator
                 arguments=arguments,
                 raw=raw,
                 accepted=False,
-                undoes=False,
                 error_code=code_of(message),
                 error_text=message.strip(),
             )
@@ -86,9 +85,7 @@ def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator
         seq += 1
         verb, arguments = _parsed(done.text)
         raw = step.actions[done.agent].strip()
-        yield Action(
-            episode, turn, seq, AGENTS[done.agent], verb, arguments, raw, accepted=True, undoes=undoes, error_code=None, error_text=None
-        )
+        yield Action(episode, turn, seq, AGENTS[done.agent], verb, arguments, raw, accepted=True, undoes=undoes)
 
 
 def oracle_actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[OracleAction]:

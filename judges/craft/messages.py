@@ -156,8 +156,8 @@ def put_messages(found: AnnotatedMessages, store: Store) -> None:
         rows["episodes"].append(_episode(game, messages))
         for turn, one in enumerate(messages, start=1):
             board = Json(json.dumps({"stacks": dict(one.board)}))
-            rows["turns"].append(Turn(game, turn, board, None, None, None, None, None, None, None))
-            rows["utterances"].append(Utterance(game, turn, 1, one.speaker, "public", [one.speaker], one.text, None, superseded=False))
+            rows["turns"].append(Turn(game, turn, board))
+            rows["utterances"].append(Utterance(game, turn, 1, one.speaker, "public", [one.speaker], one.text))
             rows["claims"] += _claim_rows(game, turn, one)
     columns = checked(rows)
     store.transact(lambda transaction: transaction.insert_columns(columns))
