@@ -186,7 +186,11 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
             raise UsageError("scripts that remember read no texts: name other players with --player")
         plan = _Plan(logged.header, game, turns, change, frozenset(), {})
         before = turns[:-1] if changed or change.step is None else ()
-        _check_scripts(plan, taken, Takeover(change.turn, before=before))
+        course = plan.game.scripted(plan.header, named(taken), Takeover(change.turn, before=before))
+        for turn in plan.turns[:-1]:
+            now = next(course)
+            if not isinstance(now, Turn) or (turn.state_after is not None and _plain(turn.state_after) != _plain(now.state_after)):
+                raise UsageError(f"the game cannot be continued: its scripts play turn {turn.turn} otherwise than its log")
         plan = plan._replace(before=before, cast=True)
         return setup, [_job(plan, logged, taken, path) for path in paths]
     _check(game, logged.header, turns[:-1])
@@ -354,15 +358,6 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
         return Job(path, header, taken, partial(_stopped, begin, change.last), alone=True)
     begin = partial(plan.game.course, header, plan.turns)
     return Job(path, header, taken, partial(_stopped, begin, change.last), partial(_players_of, plan))
-
-
-def _check_scripts(plan: _Plan, taken: Mapping[str, str], takeover: Takeover) -> None:
-    """The game must go up to the turn as it did; scripts draw from numbers that their names fix."""
-    course = plan.game.scripted(plan.header, named(taken), takeover)
-    for turn in plan.turns[:-1]:
-        now = next(course)
-        if not isinstance(now, Turn) or (turn.state_after is not None and _plain(turn.state_after) != _plain(now.state_after)):
-            raise UsageError(f"the game cannot be continued: its scripts play turn {turn.turn} otherwise than its log")
 
 
 def _joined(taken: Mapping[str, str], agents: Sequence[str]) -> str:

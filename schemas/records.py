@@ -199,7 +199,7 @@ class Turn(NamedTuple):
             "one of them was taken, as the log tells it (CRAFT: action, position, layer; `outcomes` is strict); null where none was listed"
         ),
     ] = None
-    progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")] = None
+    progress: Annotated[float | None, Col("progress after the turn, recomputed; null where the log does not tell enough", "0..1")] = None
     goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn is incomplete")] = None
     error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")] = None
     at: Annotated[

@@ -84,6 +84,10 @@ def labels_of(history: Sequence[DoneTurn], puzzle: Puzzle) -> list[FoundLabel]:
     faults = [move.fault for move in now.moves if move.fault is not None]
     idle = [move.position for move in now.moves if move.fault is None and not move.changed]
     repeats = own[:-1] and _bare(now.message) == _bare(own[-2].message)
+    recent = own[-_SPIRAL_TURNS:]
+    changes = [move.position for turn in recent for move in turn.moves if move.changed]
+    again = [place for place in wrong_positions(recent[-1].after, puzzle.truth) if changes.count(place) >= _SPIRAL_CHANGES]
+    counted = (f"{place} ({changes.count(place)} changes)" for place in again)
     evidence: dict[Label, str | None] = {
         "no_json": None if now.parse_ok else "no JSON object with message or actions",
         "invalid_action": f"actions refused: {', '.join(faults)}" if faults else None,
@@ -91,7 +95,7 @@ def labels_of(history: Sequence[DoneTurn], puzzle: Puzzle) -> list[FoundLabel]:
         "ignored_partner": _ignored_partner(now, heard, puzzle),
         "overcorrection": _overcorrection(now, heard, puzzle),
         "wasted_write": f"writes what stood there already at {', '.join(map(str, idle))}" if idle else None,
-        "correction_spiral": _correction_spiral(own[-_SPIRAL_TURNS:], puzzle),
+        "correction_spiral": (f"changed again and again and still wrong: {', '.join(counted)}" if again else None),
         "out_of_knowledge_claim": _out_of_knowledge_claim(now, heard, puzzle),
         "wrong_statement": _wrong_statement(now, puzzle),
         "sufficient_message": _sufficient_message(now, puzzle),
@@ -161,14 +165,6 @@ def _wrong_statement(now: DoneTurn, puzzle: Puzzle) -> str | None:
     else:
         wrong = sorted(f"{shape} is {color}" for shape, color in facts.colors if Entry(shape, color) not in puzzle.clues_b)
     return f"stated against its own clues: {', '.join(wrong)}" if wrong else None
-
-
-def _correction_spiral(recent: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    """The agent's latest turns, this one last."""
-    changes = [move.position for turn in recent for move in turn.moves if move.changed]
-    again = [place for place in wrong_positions(recent[-1].after, puzzle.truth) if changes.count(place) >= _SPIRAL_CHANGES]
-    counted = (f"{place} ({changes.count(place)} changes)" for place in again)
-    return f"changed again and again and still wrong: {', '.join(counted)}" if again else None
 
 
 def _out_of_knowledge_claim(now: DoneTurn, heard: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:

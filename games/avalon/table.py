@@ -195,6 +195,7 @@ class Table:
         if self.size is not None and len(team) != self.size:
             self._differs("team_size", len(team), self.size)
         verdicts = {name: self._verdict(position, masked) for position, name in enumerate(self.names)}
+        sides = [rules.side(self.role(name)) for name in team]
         self.on_table = {
             "leader": reason.agent,
             "team": list(team),
@@ -204,7 +205,7 @@ class Table:
             "auto": forced,
             "result": result,
             "rejected_before": self.rejected,
-            "team_evil": self._evil_on(team),
+            "team_evil": (None if None in sides else sides.count("evil")),
             "public": self._verdict(None, masked),
             "verdicts": verdicts,
         }
@@ -215,10 +216,6 @@ class Table:
         self.stage = "quest" if result == "approved" else "proposal" if result else None
         spoken = [*self._utterances([reason]), *self._utterances(comments, private=True)]
         return self._turn(before, spoken, actions, metrics)
-
-    def _evil_on(self, team: Sequence[str]) -> int | None:
-        sides = [rules.side(self.role(name)) for name in team]
-        return None if None in sides else sides.count("evil")
 
     def _sole_reject(self, placed: Mapping[str, Any]) -> bool | None:
         """Whether Merlin alone of the good rejects a team with evil in Merlin's sight, proven bad for no other good player."""

@@ -202,18 +202,14 @@ class Game:
         if message is not None:
             slot.queue, action = [], _WAIT
         elif refused and self.agents.reflection:
-            yield from self._reflect(agent, refused, action)
+            error = " ".join(message.strip() for message in refused)
+            note = f"Refused in this timestep: {error}\nWhat worked in the end: {action}"
+            text = yield prompts.Query(agent, "reflect", self.world, self._shown(agent, [], note), [], error)
+            lesson = prompts.lesson_of(text)
+            if lesson is not None:
+                prompts.remember(self._slots[agent].lessons, prompts.Lesson(error, lesson))
+                self._entry["content"]["reflection"][agent].append(lesson)
         slot.current, slot.waited = action, 0
-
-    def _reflect(self, agent: int, refused: Sequence[str], action: str) -> Asking[None]:
-        """Let an agent write the lesson of a refusal that it has corrected."""
-        error = " ".join(message.strip() for message in refused)
-        note = f"Refused in this timestep: {error}\nWhat worked in the end: {action}"
-        text = yield prompts.Query(agent, "reflect", self.world, self._shown(agent, [], note), [], error)
-        lesson = prompts.lesson_of(text)
-        if lesson is not None:
-            prompts.remember(self._slots[agent].lessons, prompts.Lesson(error, lesson))
-            self._entry["content"]["reflection"][agent].append(lesson)
 
     # -- conversations ----------------------------------------------------------------------------
 

@@ -82,11 +82,6 @@ def score(done: Trajectory, references: Sequence[Trajectory]) -> TrajectoryScore
     return TrajectoryScore(values[best], matched / len(references[best]), matched / len(counted), matched, best)
 
 
-def progress_completeness(scores: Sequence[TrajectoryScore]) -> float:
-    """PC: the mean of the agents' TES, 0 to 1 (paper; section 7.3)."""
-    return sum(entry.tes for entry in scores) / len(scores)
-
-
 def overall_f1_upstream(scores: Sequence[TrajectoryScore], reference_lengths: Sequence[int], action_counts: Sequence[int]) -> float:
     """The code's `overall.mean_f1`, 0 for a perfect game because it takes precision for redundancy (section 7.3); not to be used.
 
@@ -420,6 +415,7 @@ def evaluate(game: GameRecord) -> Evaluation:
     every = searched_references(order, layout)
     done_rightly = [history(repaired([entry.action for entry in actions]), layout) for actions in game.recorded]
     fair = [searched_tes(done_rightly[agent], every, agent) for agent in range(len(AGENTS))]
+    scores = (first, second)
     return Evaluation(
         scores=(first, second),
         action_counts=(len(done[0]), len(done[1])),
@@ -428,7 +424,7 @@ def evaluate(game: GameRecord) -> Evaluation:
         assistant_events=_events(game, references, 1),
         required=hand_overs(order, layout),
         in_time=finished_in_time(game),
-        pc=progress_completeness((first, second)),
+        pc=sum(entry.tes for entry in scores) / len(scores),
         overall_f1_upstream=overall_f1_upstream((first, second), lengths, [max(1, len(own)) for own in done]),
     )
 

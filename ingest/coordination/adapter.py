@@ -15,13 +15,12 @@ import msgspec
 from pydantic import ValidationError
 
 from ingest.coordination import console, player_files, qa
-from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions
-from ingest.coordination.escape import escape_game
 from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step
+from ingest.coordination.rooms import capture_game, escape_game
 from ingest.reading.adapter_types import FileKind, Place, Reading, checked, episode_id, malformed, read_fast
 from ingest.reading.text import loads
 from schemas.common.errors import BadInputError

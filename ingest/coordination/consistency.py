@@ -49,7 +49,7 @@ _BOTH: Final = frozenset(PLAYERS)
 
 def capture_texts(step: CaptureStep) -> Iterator[Difference]:
     """Rooms and doors."""
-    rooms, doors = step.rooms_before, [_gate(is_open=step.doors_before[door]) for door in ("1-2", "3-4")]
+    rooms, doors = step.rooms_before, [("open" if step.doors_before[door] else "closed") for door in ("1-2", "3-4")]
     for player in step.players:
         name = player.player
         due = (name, *(str(rooms[who]) for who in (name, partner_of(name), "Thief")), *doors)
@@ -61,7 +61,7 @@ def escape_texts(step: EscapeStep) -> Iterator[Difference]:
     rooms = step.rooms_before
     for player in step.players:
         name = player.player
-        due = (name, rooms[name], rooms[partner_of(name)], rooms["Adversary"], _gate(is_open=step.exit_gate_before))
+        due = (name, rooms[name], rooms[partner_of(name)], rooms["Adversary"], "open" if step.exit_gate_before else "closed")
         yield from _differing(name, _ESCAPE, player.observation_text, due)
 
 
@@ -102,10 +102,6 @@ def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: 
 def _shown(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None:
     found = wording.search(text)
     return None if found is None else found.groups()
-
-
-def _gate(*, is_open: bool) -> str:
-    return "open" if is_open else "closed"
 
 
 _LIFELESS: Final = 0

@@ -16,11 +16,10 @@ from pydantic import ValidationError
 
 from games.coordination import escape
 from games.coordination.players import PLAYERS, ground
-from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions
-from ingest.coordination.escape import escape_game
 from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.records import CaptureStep, EscapeStep
+from ingest.coordination.rooms import capture_game, escape_game
 from ingest.reading.adapter_types import Place, Reading, checked, episode_id, malformed
 from schemas.common.errors import BadInputError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,14 +11,11 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from games.coordination.capture import CaptureState
 from games.coordination.hanabi import HanabiState
 from games.coordination.players import HARNESS_READS, KINDS, PLANTED_QUESTIONS, PLAYERS, READS, Player, Read
-from games.coordination.value import EscapeTurn, EscapeWorth, ceilings, turn_worths, turns_left
-from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
+from games.coordination.value import ceilings
 from ingest.reading.adapter_types import Difference, Place, Reading, run_id
 from ingest.reading.text import dumps
-from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 from schemas.records import (
     Agent,
@@ -192,9 +188,9 @@ class GameParts:
     policies: Mapping[Player, str | None]
     """None where the log does not say who played."""
     styles: Mapping[Player, str | None]
-    seed: int | None
-    max_turns: int | None
-    success: bool | None
+    seed: int | None = None
+    max_turns: int | None = None
+    success: bool | None = None
     """None where the log does not say, as `score`."""
     score: float | None
     stop_reason: str | None
@@ -317,15 +313,6 @@ def _labels(identity: str, number: int, player: Player, faults: Sequence[str], p
     ]
 
 
-class CaptureTurn(NamedTuple):
-    """A turn as logged."""
-
-    number: int
-    before: CaptureState
-    after: CaptureState
-    captured: bool
-
-
 def hanabi_values(states: Sequence[HanabiState]) -> Iterator[list[Valued]]:
     """Value the turns between states of a game, in points; all are bounds."""
     for before, after in pairwise(ceilings(states)):
@@ -335,77 +322,13 @@ def hanabi_values(states: Sequence[HanabiState]) -> Iterator[list[Valued]]:
         ]
 
 
-def capture_values(turn: CaptureTurn) -> list[Valued]:
-    """Value a turn."""
-    before, after = turns_left(turn.before, first=turn.number == 1), 0.0 if turn.captured else turns_left(turn.after, first=False)
-    return [Valued(f"{BENCHMARK}.capture_turns", before, after, _lost(before, after), "turns")]
-
-
-def escape_values(turns: Sequence[EscapeTurn]) -> Iterator[tuple[Valued, ...]]:
-    """Value turns: what the players' choice did, and what the killer's draw did after it."""
-    for worth, exact in turn_worths(turns):
-        yield _of_worth(worth, "exact" if exact else "bound")
-
-
-@lru_cache(maxsize=4096)  # positions come again, in other games too
-def _of_worth(worth: EscapeWorth, kind: str) -> tuple[Valued, ...]:
-    chosen, drawn = worth.chance_before - worth.chance_chosen, worth.chance_chosen - worth.chance_after
-    return (
-        Valued(f"{BENCHMARK}.escape_chance", worth.chance_before, worth.chance_chosen, chosen, "probability", kind),
-        Valued(f"{BENCHMARK}.escape_luck", worth.chance_chosen, worth.chance_after, drawn, "probability", kind),
-        Valued(f"{BENCHMARK}.escape_turns", worth.mean_before, worth.mean_chosen, worth.mean_chosen - worth.mean_before, "turns", kind),
-        Valued(
-            f"{BENCHMARK}.escape_turns_after",
-            worth.mean_before,
-            worth.mean_after,
-            _lost(worth.mean_before, worth.mean_after),
-            "turns",
-            kind,
-        ),
-        Valued(f"{BENCHMARK}.escape_best", worth.best_before, worth.best_after, _lost(worth.best_before, worth.best_after), "turns", kind),
-        Valued(f"{BENCHMARK}.escape_sure", worth.sure_before, worth.sure_after, _lost(worth.sure_before, worth.sure_after), "turns", kind),
-    )
-
-
-def _lost(before: float, after: float) -> float | None:
-    """Turns lost; None where neither value is finite."""
-    return None if math.inf == before == after else 1 + after - before
-
-
-def policies(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str | None]:
-    """Who plays."""
-    return {player.player: player.policy for player in steps[0].players}
-
-
-def styles(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str | None]:
-    """How they are to write."""
-    return {player.player: player.style for player in steps[0].players}
-
-
 def differences(pairs: Mapping[str, tuple[object, object]]) -> tuple[Difference, ...]:
     """Where what is logged is not what the rules give."""
     return tuple(Difference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed)
 
 
-def listed_actions(
-    due: Mapping[Player, Sequence[str | int]], players: Sequence[CapturePlayer | EscapePlayer]
-) -> dict[str, tuple[object, object]]:
-    """The actions that a player was offered against those that the rules list, where the log has them."""
-    return {
-        f"{player.player}.available_actions": (list(player.available_actions), list(due[player.player]))
-        for player in players
-        if player.available_actions
-    }
-
-
-def grounding(player: CapturePlayer | EscapePlayer, *, slip: bool) -> Category:
-    """Whether a player did what it meant."""
-    evidence = f"meant {player.intended}, did {player.executed}" if slip else None
-    return Category(player.player, "coordination_grounding", "slip" if slip else "as_intended", evidence)
-
-
-def unlisted(player: Player, text: str, turn: int) -> BadInputError:
-    """An action is not among the actions that the rules list."""
-    return BadInputError(
-        f"{player}'s action {excerpt(text)!r} of turn {turn} is not among the actions that the rules list: the game is left out"
-    )
+def grounding(agent: Player, meant: str | None, done: str, *, slip: bool) -> list[Category]:
+    """Whether a player did what it meant; nothing where the log does not say what that was."""
+    if meant is None:
+        return []
+    return [Category(agent, "coordination_grounding", "slip" if slip else "as_intended", f"meant {meant}, did {done}" if slip else None)]

@@ -24,7 +24,18 @@ from games.coordination.hanabi import (
     newly_named,
 )
 from games.coordination.players import PLAYERS, Player, read_of
-from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, hanabi_values, own_moves, reading, state_text
+from ingest.coordination.game import (
+    Category,
+    GameParts,
+    PrivateReply,
+    TurnParts,
+    act,
+    grounding,
+    hanabi_values,
+    own_moves,
+    reading,
+    state_text,
+)
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.reading.adapter_types import Difference
 from schemas.common.errors import BadInputError
@@ -52,8 +63,6 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
         policies={player: policies.get(player) for player in PLAYERS},
         styles={step.player: step.style for step in reversed(steps)},
         seed=last.seed,
-        max_turns=None,
-        success=None,  # the paper's measure is the score
         score=float(after.stacked),
         stop_reason=_stop_reason(after) if last.terminal else None,
         metrics=_metrics(steps, after),
@@ -112,6 +121,7 @@ def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
     undrawn = [Difference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
     category, evidence = move_category(before, step.seat, move, clued)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
+    reply = next((call.text for call in reversed(step.calls) if call.stage == "generator"), "")
     last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
     return TurnParts(
         before=state_text(to_builtins(step.state_before) | {"player": step.player}),
@@ -120,25 +130,17 @@ def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
         goal_reached=after.stacked == MAX_SCORE,
         replies=[PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)],
         acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
-        categories=own_moves([Category(step.player, "hanabi_move", category, evidence), *_grounding(step), *_read(step)]),
+        categories=own_moves(
+            [
+                Category(step.player, "hanabi_move", category, evidence),
+                *grounding(step.player, step.intended_action, step.selected_action, slip=not _as_intended(step)),
+                *reading(step.player, step.read or read_of(reply, step.selected_action, at_random=True), reply, step.slips),
+            ]
+        ),
         injected={step.player: step.injected},
         differences=[*_differences(step, (replayed, after), effect), *undrawn, *_listed_differences(step, before)],
         metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
     )
-
-
-def _grounding(step: HanabiStep) -> list[Category]:
-    """None where the log does not say what was meant."""
-    if step.intended_action is None:
-        return []
-    slip = None if _as_intended(step) else f"meant {step.intended_action}, did {step.selected_action}"
-    return [Category(step.player, "coordination_grounding", "slip" if slip else "as_intended", slip)]
-
-
-def _read(step: HanabiStep) -> list[Category]:
-    reply = next((call.text for call in reversed(step.calls) if call.stage == "generator"), "")
-    found = step.read or read_of(reply, step.selected_action, at_random=True)
-    return reading(step.player, found, reply, step.slips)
 
 
 def _arguments(move: Move, step: HanabiStep) -> dict[str, object]:

@@ -25,7 +25,7 @@ from games.coordination.kitchen import (
     step,
 )
 from games.coordination.players import PLAYERS, Player, read_of
-from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
+from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, grounding, own_moves, reading, state_text
 from ingest.coordination.records import CookAction, KitchenStep
 from ingest.reading.adapter_types import Difference
 from schemas.common.errors import BadInputError
@@ -69,18 +69,24 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     shown = _shown(layout, steps, befores, afters)
     turns = [_turn(layout, entry, replay, after, pair) for entry, replay, after, pair in zip(steps, replayed, afters, shown, strict=True)]
     turns[0].differences = [*_state_differences("start", start(layout), befores[0]), *turns[0].differences]
+    by_alice, by_bob = zip(*(entry.actions for entry in steps), strict=True)
     return GameParts(
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name},
         policies={player: _policy(steps, number) for number, player in enumerate(PLAYERS)},
         styles=dict.fromkeys(PLAYERS),
-        seed=None,
         max_turns=len(steps) if last.terminal else TICKS,
-        success=None,  # the paper's measure is the score
         score=float(last.score),
         stop_reason="out_of_time" if last.terminal else None,
-        metrics=_metrics(steps),
+        metrics={
+            "score": steps[-1].score,
+            "deliveries": sum(entry.sparse_reward // DELIVERY for entry in steps),
+            "ticks": len(steps),
+            "llm_calls": sum(action.new_macro for action in (*by_alice, *by_bob)),
+            "stay_alice": sum(action.low_level == "stay" for action in by_alice),
+            "stay_bob": sum(action.low_level == "stay" for action in by_bob),
+        },
         turns=turns,
         goal={"soups": "as many as possible", "points_each": DELIVERY},
     )
@@ -89,18 +95,6 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
 def _policy(steps: Sequence[KitchenStep], number: int) -> str | None:
     """The first that is named."""
     return next((entry.actions[number].policy for entry in steps if entry.actions[number].policy), None)
-
-
-def _metrics(steps: Sequence[KitchenStep]) -> dict[str, float]:
-    by_alice, by_bob = zip(*(entry.actions for entry in steps), strict=True)
-    return {
-        "score": steps[-1].score,
-        "deliveries": sum(entry.sparse_reward // DELIVERY for entry in steps),
-        "ticks": len(steps),
-        "llm_calls": sum(action.new_macro for action in (*by_alice, *by_bob)),
-        "stay_alice": sum(action.low_level == "stay" for action in by_alice),
-        "stay_bob": sum(action.low_level == "stay" for action in by_bob),
-    }
 
 
 def _shown(
@@ -171,15 +165,9 @@ def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Cat
     category, evidence = macro_category(pots, selected)
     return [
         Category(action.player, "overcooked_macro", category, evidence),
-        *(_grounding(action, selected) if action.intended is not None else ()),
+        *grounding(action.player, action.intended, selected, slip=(action.intended or "").rstrip(".") != selected.rstrip(".")),
         *reading(action.player, action.read or read_of(reply, selected, at_random=True), reply, action.slips),
     ]
-
-
-def _grounding(action: CookAction, selected: str) -> Iterator[Category]:
-    slip = (action.intended or "").rstrip(".") != selected.rstrip(".")
-    evidence = f"meant {action.intended}, did {selected}" if slip else None
-    yield Category(action.player, "coordination_grounding", "slip" if slip else "as_intended", evidence)
 
 
 def _replay_of(entry: KitchenStep, layout: Layout) -> _Replay:

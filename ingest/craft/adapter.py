@@ -188,18 +188,14 @@ def agent_rows(game: LoggedGame, target: Board) -> Iterator[Agent]:
     for director, persona in zip(DIRECTORS, personas, strict=True):
         view, kind, source = views[director]
         yield Agent(game.episode, director, "director", info.models.director, persona, Json(dumps(view)), kind, source)
-    yield _builder(game.episode, info)
+    yield Agent(game.episode, BUILDER, "builder", info.models.builder)
 
 
 def agent_rows_without_target(episode: str, info: ExperimentInfo) -> Iterator[Agent]:
     """The agents of a game that could not be set up."""
     for director in DIRECTORS:
         yield Agent(episode, director, "director", info.models.director)
-    yield _builder(episode, info)
-
-
-def _builder(episode: str, info: ExperimentInfo) -> Agent:
-    return Agent(episode, BUILDER, "builder", info.models.builder)
+    yield Agent(episode, BUILDER, "builder", info.models.builder)
 
 
 def _prompted_views(turns: LoggedTurns) -> dict[str, object]:

@@ -241,13 +241,6 @@ def _differences(game: _Game) -> Iterator[Disagreement]:
     whole = game.lost is None
     dialog = game.dialog if whole else read_dialog({**game.dialog.logged, "dialog": game.dialog.logged["dialog"][: len(game.steps)]})
     yield from (found for found in disagreements(dialog, game.steps) if whole or found.step is not None)
-    yield from _manifest_differences(game)
-    verifier = _verifier(game.manifest)
-    if verifier is not None:
-        yield from _cost_differences(game, verifier)
-
-
-def _manifest_differences(game: _Game) -> Iterator[Disagreement]:
     row, modes = game.manifest.row, game.dialog.modes
     found = {"action_mode": modes[0] if modes[0] == modes[1] else "+".join(modes)}
     if game.dialog.reasoning is not None:
@@ -255,6 +248,9 @@ def _manifest_differences(game: _Game) -> Iterator[Disagreement]:
     for name, value in found.items():
         if row.get(name, value) != value:
             yield Disagreement(None, f"manifest.{name}", row[name], value)
+    verifier = _verifier(game.manifest)
+    if verifier is not None:
+        yield from _cost_differences(game, verifier)
 
 
 def _cost_differences(game: _Game, verifier: Verifier) -> Iterator[Disagreement]:

@@ -285,19 +285,15 @@ def _lists(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         for index, one in enumerate(value):
             yield from ((f"[{index}]{path}", facts) for path, facts in _lists(one))
     elif isinstance(value, Mapping):
-        yield from _lists_of_object(value)
-
-
-def _lists_of_object(value: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    lists = {key: held for key, one in value.items() if _are_messages(held := parsed(one))}
-    inner = {key: found for key, one in value.items() if key not in lists and (found := list(_lists(one)))}
-    facts = {key: one for key, one in value.items() if key not in lists and key not in inner}
-    own = facts if len(lists) == 1 else {key: one for key, one in facts.items() if key not in IDS}
-    yield from ((str(key), {**own, "messages": one}) for key, one in lists.items())
-    short = {key: one for key, one in facts.items() if key not in IDS and len(dumps(one)) <= _SHORT}
-    yield from (
-        (f"{key}{path if path.startswith('[') else f'.{path}'}", short | held) for key, found in inner.items() for path, held in found
-    )
+        lists = {key: held for key, one in value.items() if _are_messages(held := parsed(one))}
+        inner = {key: found for key, one in value.items() if key not in lists and (found := list(_lists(one)))}
+        facts = {key: one for key, one in value.items() if key not in lists and key not in inner}
+        own = facts if len(lists) == 1 else {key: one for key, one in facts.items() if key not in IDS}
+        yield from ((str(key), {**own, "messages": one}) for key, one in lists.items())
+        short = {key: one for key, one in facts.items() if key not in IDS and len(dumps(one)) <= _SHORT}
+        yield from (
+            (f"{key}{path if path.startswith('[') else f'.{path}'}", short | held) for key, found in inner.items() for path, held in found
+        )
 
 
 _SHORT: Final = 500

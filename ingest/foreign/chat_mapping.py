@@ -73,7 +73,14 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
     if mapping.conversation.messages and mapping.conversation.id == FILE:
         yield _joined(list(rows), mapping, file)
     elif mapping.conversation.messages:
-        yield from _by_row(rows, mapping, file)
+        column = mapping.conversation.messages or ""
+        seen: Counter[str] = Counter()
+        for index, row in enumerate(rows):
+            task = _name(row.values, mapping) or str(index)
+            seen[task] += 1
+            name = task if seen[task] == 1 else f"{task} ({seen[task]})"
+            task = task if row.locator or _name(row.values, mapping) else _stem(file)
+            yield Group(name, task, row.locator, row.values, get(row.values, column), mapping, row.outer)
     else:
         yield from _by_id(rows, mapping, file)
 
@@ -145,18 +152,6 @@ def _joined(rows: Sequence[Row], mapping: ChatMapping, file: str) -> Group:
             held.append({"role": "assistant", done: row.values[done], **thought})
         messages += held
     return Group(_stem(file), _stem(file), "", {**rows[0].outer} or _facts(list(rows)), messages, mapping, rows[0].outer)
-
-
-def _by_row(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:
-    """One conversation a row."""
-    column = mapping.conversation.messages or ""
-    seen: Counter[str] = Counter()
-    for index, row in enumerate(rows):
-        task = _name(row.values, mapping) or str(index)
-        seen[task] += 1
-        name = task if seen[task] == 1 else f"{task} ({seen[task]})"
-        task = task if row.locator or _name(row.values, mapping) else _stem(file)
-        yield Group(name, task, row.locator, row.values, get(row.values, column), mapping, row.outer)
 
 
 def _by_id(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:

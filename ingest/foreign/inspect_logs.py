@@ -10,7 +10,6 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import cache, partial
 from importlib.util import find_spec
 from io import BytesIO
@@ -74,7 +73,7 @@ def _requests(events: Sequence[Any], lost: list[str]) -> Iterator[ModelRequest]:
                     answers=[] if failed else [_raw(event.output.message)],
                     agent=next((span.name for span in around if span.kind == "agent"), None),
                     call=_call(event),
-                    at=_clock(event.completed or event.timestamp),
+                    at=(event.completed or event.timestamp).replace(tzinfo=None),
                 )
 
 
@@ -124,7 +123,7 @@ def _call(event: ModelEvent) -> ModelCall:
     spent = usage.output_tokens if usage is not None and usage.total_tokens else None
     return ModelCall(
         model=event.model,
-        asked_at=_clock(event.timestamp),
+        asked_at=event.timestamp.replace(tzinfo=None),
         served_model=output.model or None,
         prompt=[[message.role, message.text] for message in event.input],
         finish_reason=output.stop_reason if output.choices else None,
@@ -136,10 +135,6 @@ def _call(event: ModelEvent) -> ModelCall:
         cost=getattr(usage, "total_cost", None),
         attempts=1 + (event.retries or 0),
     )
-
-
-def _clock(time: datetime) -> datetime:
-    return time.replace(tzinfo=None)
 
 
 BENCHMARK: Final = "inspect"
@@ -181,6 +176,8 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         else "\n".join(text_of(message.model_dump(mode="json")["content"]) for message in sample.input)
     )
     goal: dict[str, Any] = {"input": asked, "target": sample.target}
+    taken = {"success", "score"} if own else set()
+    others = numbers({name: value for name, value in scores.items() if name not in taken})
     return Conversation(
         benchmark=BENCHMARK,
         run=f"{log.eval.task} ({facts})" if facts else log.eval.task,
@@ -193,7 +190,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         success=success,
         score=score,
         by_number=by_number,
-        metrics=_metrics(scores, own),
+        metrics={name.removeprefix(f"{BENCHMARK}."): value for name, value in others.items()},
         condition=_condition(log),
         seed=sample.epoch,
         attempt=sample.epoch,
@@ -212,13 +209,6 @@ def models_of(messages: list[LoggedMessage], evaluated: str) -> dict[str, str]:
     if not found:
         found = {one.agent: evaluated for one in messages if one.agent not in {"user", "system", "tool"}}
     return found
-
-
-def _metrics(scores: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, float]:
-    """Of a log that cotrace wrote, without what `success` and `score` of the game say already."""
-    taken = {"success", "score"} if own else set()
-    found = numbers({name: value for name, value in scores.items() if name not in taken})
-    return {name.removeprefix(f"{BENCHMARK}."): value for name, value in found.items()}
 
 
 def _condition(log: EvalLog) -> dict[str, Any]:

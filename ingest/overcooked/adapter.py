@@ -253,7 +253,7 @@ def _game(log: _Log) -> GameRecord:
         timestamps=timestamps,
         recorded=(first, second),
         messages=[(_messages(step, 0), _messages(step, 1)) for step in steps],
-        calls=[(_called(step, 0), _called(step, 1)) for step in steps],
+        calls=[(step.statistical_data.communication[0].call != 0, step.statistical_data.communication[1].call != 0) for step in steps],
         errors={
             "validator": [(chef.validator_error.error_num, assistant.validator_error.error_num) for chef, assistant in errors],
             "format": [(chef.format_error.error_num, assistant.format_error.error_num) for chef, assistant in errors],
@@ -265,10 +265,6 @@ def _game(log: _Log) -> GameRecord:
 
 def _messages(step: StepRecord, agent: int) -> list[TimestepOutput]:
     return [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[agent]]
-
-
-def _called(step: StepRecord, agent: int) -> bool:
-    return step.statistical_data.communication[agent].call != 0
 
 
 # -- rows -----------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def _causes(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn])
     own = _own_fault(turn, agent, position, heard)
     if _is_informed(turn, agent, position, heard) or (own and own.link == "acted_wrong" and _was_right(turn, agent, position)):
         unread = _unread(turn, heard)
-        return [own] if own and (own.link in ("format", "harness") or not unread) else [_not_understood(unread)]
+        return [own] if own and (own.link in ("format", "harness") or not unread) else [_Cause(None, "not_understood", unread)]
     partners = _partners_fault(turn, agent, position, heard)
     return [partners, own] if own else [partners]
 
@@ -234,7 +234,7 @@ def _partners_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[Do
     known = f"{belongs.shape} at position {position}" if partner == "A" else f"{belongs.shape} is {belongs.color}"
     unread = _unread(turn, heard)
     if unread:
-        return _not_understood(unread)
+        return _Cause(None, "not_understood", unread)
     if not heard:
         return _Cause(partner, "not_said", f"its clues have {known}; it had written nothing yet")
     wrong = next((message for message in reversed(heard) if contradicts(turn.facts(message), position, turn.puzzle, partner)), None)
@@ -256,7 +256,3 @@ def _unread(turn: _Turn, heard: Sequence[DoneTurn]) -> str:
     return next(
         (f"{message.agent}'s message of turn {message.turn} was not understood: {'; '.join(unread)}" for message, unread in found), ""
     )
-
-
-def _not_understood(unread: str) -> _Cause:
-    return _Cause(None, "not_understood", unread)

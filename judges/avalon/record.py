@@ -231,7 +231,8 @@ def _fact(kind: str, match: re.Match[str], speaker: str, names: Sequence[str]) -
         players = ("everyone",)
     value = given.get("value") or ""
     if kind == "score" and not re.search(r"\d\D+\d", value):
-        value = _score_in_words(value)
+        numbers = [_number(one) for one in re.findall(_NUMBER, value, re.IGNORECASE)]
+        value = "-".join(map(str, numbers)) if len(numbers) > 1 else f"{'success' if 'succ' in value.lower() else 'fail'} {numbers[0]}"
     elif kind in ("score", "count"):
         value = "-".join(re.findall(r"\d", value))
     elif value:
@@ -246,10 +247,3 @@ def _fact(kind: str, match: re.Match[str], speaker: str, names: Sequence[str]) -
 def _number(word: str) -> int:
     last = word.lower().split()[-1]
     return int(last) if last.isdecimal() else _NUMBERS[last]
-
-
-def _score_in_words(words: str) -> str:
-    numbers = [_number(one) for one in re.findall(_NUMBER, words, re.IGNORECASE)]
-    if len(numbers) > 1:
-        return "-".join(map(str, numbers))
-    return f"{'success' if 'succ' in words.lower() else 'fail'} {numbers[0]}"

@@ -59,11 +59,6 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     if of_turn is None:
         return Attributed([undecided(turn, value.cost, "nothing tells whose a turn of this game was") for turn, value in costly.items()])
     findings = [_of_harness(transcript, found) for turn, value in costly.items() for found in of_turn(transcript, turn, value)]
-    return Attributed(_joined(findings), [*_hints(transcript)] if of_turn is _hanabi else ())
-
-
-def _joined(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings of one turn in which no one is at fault for the same reason, as where the harness misread both players, as one."""
     joined: dict[tuple[int, str | None, str], Finding] = {}
     for found in findings:
         key = (found.turn, found.agent, found.link)
@@ -71,7 +66,7 @@ def _joined(findings: Sequence[Finding]) -> list[Finding]:
         joined[key] = (
             found if first is None else first._replace(cost=first.cost + found.cost, evidence=f"{first.evidence}; {found.evidence}")
         )
-    return list(joined.values())
+    return Attributed(list(joined.values()), [*_hints(transcript)] if of_turn is _hanabi else ())
 
 
 def _of_harness(game: Transcript, found: Finding) -> Finding:

@@ -174,7 +174,7 @@ class OpenCalls:
         self.tally = Tally()
 
     def __iter__(self) -> Iterator[OpenCall]:
-        repeats = range(1, _repeats(self._request) + 1)
+        repeats = range(1, (self._request.repeats or self._request.rubric.repeats) + 1)
         for unit in selected_units(self._store, self._request.rubric, self._selection):
             self.tally.units += 1
             for prompt in self._maker.prompts(unit):
@@ -236,17 +236,13 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
     )
 
 
-def _repeats(request: JudgeRequest) -> int:
-    return request.repeats or request.rubric.repeats
-
-
 def new_run(request: JudgeRequest, price: Price | None) -> JudgeRun:
     """The row of a run that is about to start."""
     settings = request.settings
     parameters = {
         "answering": settings.answering() if settings else {},
         "questions": request.rubric.question_hashes(),
-        "repeats": _repeats(request),
+        "repeats": (request.repeats or request.rubric.repeats),
         "where": request.where,
         "concurrency": request.concurrency,
         "max_cost": request.max_cost,

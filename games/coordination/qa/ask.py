@@ -160,23 +160,18 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         failed, unasked = run_to_end(_ask_all(request, left, spent, write)) if left else (0, 0)
         now = _lines(path)
     calls = [line["call"] for line in now[len(lines) :] if "call" in line]
+    responses = {(line["trial"], line["scenario"], line["type"]): line["response"] for line in now if not line["api_error"]}
+    answers = [(item.question, responses[item.key]) for item in items if item.key in responses]
+    right = sum(correct_upstream(question, extract(question, response).letter) for question, response in answers)
     return AskReport(
         len(left) - unasked,
         len(items) - len(left),
         failed,
         path,
         unasked,
-        *_scored(items, now),
+        *(len(answers), right, sum(read_answer(question, response).letter is None for question, response in answers)),
         *(summed(call[name] for call in calls) for name in ("tokens_in", "tokens_out", "cost")),
     )
-
-
-def _scored(items: Sequence[_Item], lines: Sequence[Mapping[str, Any]]) -> tuple[int, int, int]:
-    """How many of the questions are answered, how many right by the published rule, and in how many answers nothing can be read."""
-    responses = {(line["trial"], line["scenario"], line["type"]): line["response"] for line in lines if not line["api_error"]}
-    answers = [(item.question, responses[item.key]) for item in items if item.key in responses]
-    right = sum(correct_upstream(question, extract(question, response).letter) for question, response in answers)
-    return len(answers), right, sum(read_answer(question, response).letter is None for question, response in answers)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -269,7 +269,9 @@ class Outcome(Struct, frozen=True):
 
 def execute(board: Board, move: Move) -> Outcome:
     """Check a move and carry it out; one that breaks no rule can still fail when it is carried out (X1)."""
-    named = _with_removed_block(board, move)
+    stack = board.stack(move.position)
+    # a removal names whatever is on top
+    named = move if move.action != "remove" or not stack or move.block == stack[-1] else replace(move, block=stack[-1])
     tidied, error = examine(board, named)
     if error is not None:
         return Outcome(board, tidied, move.position, error)
@@ -282,14 +284,6 @@ def execute(board: Board, move: Move) -> Outcome:
 def accepts(board: Board, move: Move) -> bool:
     """Tell whether ``execute`` would carry a move out, without making the board."""
     return examine(board, move)[1] is None and _carries(board, move)
-
-
-def _with_removed_block(board: Board, move: Move) -> Move:
-    """Name the block a removal is about: whatever is on top."""
-    stack = board.stack(move.position)
-    if move.action != "remove" or not stack or move.block == stack[-1]:
-        return move
-    return replace(move, block=stack[-1])
 
 
 def _place(board: Board, move: Move) -> Board:
