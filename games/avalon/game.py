@@ -216,7 +216,18 @@ class Game:
                 yield from self._proposal()
             yield from self._quest()
         if table.stage == "assassination":
-            yield from self._assassination()
+            table = self.table
+            messages = []
+            for agent in table.evil():
+                ((text, thought),) = yield "conspire", (agent,)
+                messages.append(Message(agent, text.strip(), thought))
+                self._all_messages.append(messages[-1])
+            assassin = str(table.assassin)
+            ((text, thought),) = yield "guess", (assassin,)
+            found = read_answer("guess", text, self.agents)
+            guess = None if found.value == assassin else found.value
+            action = _action(assassin, "guess", {"guess": guess}, text, None if guess else "unreadable")
+            self._finished.append(table.assassinate(messages, Message(assassin, found.words, thought), guess, actions=[action]))
         while True:
             yield "over", ()
 
@@ -257,20 +268,6 @@ class Game:
             actions[agent] = _action(agent, "quest", {"card": cards[agent]}, text, None if answer.value else "unreadable")
         played = [actions.get(name) or ActionEntry(agent=name, verb="quest", arguments={"card": "success"}, accepted=True) for name in team]
         self._finished.append(self.table.quest(cards, actions=played))
-
-    def _assassination(self) -> Generator[_Asked, _Replies, None]:
-        table = self.table
-        messages = []
-        for agent in table.evil():
-            ((text, thought),) = yield "conspire", (agent,)
-            messages.append(Message(agent, text.strip(), thought))
-            self._all_messages.append(messages[-1])
-        assassin = str(table.assassin)
-        ((text, thought),) = yield "guess", (assassin,)
-        found = read_answer("guess", text, self.agents)
-        guess = None if found.value == assassin else found.value
-        action = _action(assassin, "guess", {"guess": guess}, text, None if guess else "unreadable")
-        self._finished.append(table.assassinate(messages, Message(assassin, found.words, thought), guess, actions=[action]))
 
     # -- what a player may know ------------------------------------------------------------------------------------------------------------
 

@@ -259,7 +259,17 @@ class _Log:
                 metrics=_times(phase.evil_discussion),
             )
         if self.game.post_game_reflections:
-            yield self._reflections()
+            actions, messages, times = [], [], {}
+            for noted in self.game.post_game_reflections:
+                facts = {"game_number": noted.game_number, "role_played": noted.role_played, "game_result": noted.game_result}
+                actions.append(_action(noted.player_name, "reflect", noted, **facts))
+                messages.append(Message(noted.player_name, noted.self_assessment or ""))
+                actions += [
+                    ActionEntry(agent=noted.player_name, verb="remember", arguments={"about": about}, raw=text)
+                    for about, text in noted.player_observations.items()
+                ]
+                times[f"thinking_s.{noted.player_name}"] = noted.thinking_time or 0.0
+            yield self.table.reflect(messages, actions=actions, metrics=times)
 
     def _mission(self, mission: _Mission, *, last: bool) -> Iterator[Turn]:
         table = self.table
@@ -289,19 +299,6 @@ class _Log:
             )
         elif not last:
             raise BadInputError("has no result, but a mission follows it: correct it where the log is written", locator=".mission_result")
-
-    def _reflections(self) -> Turn:
-        actions, messages, times = [], [], {}
-        for noted in self.game.post_game_reflections:
-            facts = {"game_number": noted.game_number, "role_played": noted.role_played, "game_result": noted.game_result}
-            actions.append(_action(noted.player_name, "reflect", noted, **facts))
-            messages.append(Message(noted.player_name, noted.self_assessment or ""))
-            actions += [
-                ActionEntry(agent=noted.player_name, verb="remember", arguments={"about": about}, raw=text)
-                for about, text in noted.player_observations.items()
-            ]
-            times[f"thinking_s.{noted.player_name}"] = noted.thinking_time or 0.0
-        return self.table.reflect(messages, actions=actions, metrics=times)
 
     def _end(self, turns: int) -> End | None:
         if self.game.winner is None:

@@ -201,30 +201,26 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
 
 def _turn(turn: Turn, index: int) -> CraftTurn:
     try:
-        return _craft_turn(turn)
+        action = next((action for action in turn.actions if action.verb in _MOVES), None)
+        attempted = None if action is None else _move(action.verb, action.arguments, ".actions")
+        return CraftTurn(
+            turn=turn.turn,
+            board_before=_logged_board(turn.state_before, ".state_before"),
+            board_after=_logged_board(turn.state_after, ".state_after"),
+            spans_after_logged=True,
+            written=None if action is None or attempted is None else _written(action, attempted),
+            attempted=attempted,
+            accepted=None if action is None else action.accepted,
+            error_text=None if action is None else action.error_text,
+            listed=tuple(_move(entry.verb, entry.arguments, ".oracle") for entry in turn.oracle or ()),
+            followed=turn.oracle_followed,
+            flags={},
+            metrics={},
+            goal_reached=turn.goal_reached,
+            unreadable=_unreadable(turn),
+        )
     except BadInputError as error:
         raise BadTurnError(error, index) from error
-
-
-def _craft_turn(turn: Turn) -> CraftTurn:
-    action = next((action for action in turn.actions if action.verb in _MOVES), None)
-    attempted = None if action is None else _move(action.verb, action.arguments, ".actions")
-    return CraftTurn(
-        turn=turn.turn,
-        board_before=_logged_board(turn.state_before, ".state_before"),
-        board_after=_logged_board(turn.state_after, ".state_after"),
-        spans_after_logged=True,
-        written=None if action is None or attempted is None else _written(action, attempted),
-        attempted=attempted,
-        accepted=None if action is None else action.accepted,
-        error_text=None if action is None else action.error_text,
-        listed=tuple(_move(entry.verb, entry.arguments, ".oracle") for entry in turn.oracle or ()),
-        followed=turn.oracle_followed,
-        flags={},
-        metrics={},
-        goal_reached=turn.goal_reached,
-        unreadable=_unreadable(turn),
-    )
 
 
 def _unreadable(turn: Turn) -> str | None:

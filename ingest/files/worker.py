@@ -251,22 +251,17 @@ def read_chunk(jobs: Sequence[FileToRead], forced_reader: str | Adapter | None) 
     """Read some files, with the only adapter or that of a format. No fault of a file reaches the others: it becomes a reject."""
     forced = adapter(forced_reader) if isinstance(forced_reader, str) else forced_reader
     with _without_collector():
-        return _chunk(jobs, forced)
-
-
-def _chunk(jobs: Sequence[FileToRead], forced: Adapter | None) -> Chunk:
-    """Read some files; the rows are gone when this returns, so that the collector does not visit them when it is back."""
-    started = time.perf_counter()
-    use_secrets_of_environment()
-    results: list[FileResult] = []
-    readings: list[Reading] = []
-    for job in jobs:
-        result, reading = _read(job, forced)
-        results.append(result)
-        readings.append(reading)
-    tables = _tables(results, readings)
-    replay_s = sum(reading.replay_s for reading in readings)
-    return Chunk(results, tables, time.perf_counter() - started - replay_s, replay_s)
+        started = time.perf_counter()
+        use_secrets_of_environment()
+        results: list[FileResult] = []
+        readings: list[Reading] = []
+        for job in jobs:
+            result, reading = _read(job, forced)
+            results.append(result)
+            readings.append(reading)
+        tables = _tables(results, readings)
+        replay_s = sum(reading.replay_s for reading in readings)
+        return Chunk(results, tables, time.perf_counter() - started - replay_s, replay_s)
 
 
 @contextmanager

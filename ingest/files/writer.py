@@ -77,7 +77,17 @@ def load(transaction: Transaction, files: Sequence[FileResult], tables: Struck[p
     transaction.insert(own)
     loaded.rows = {name: len(table) for name, table in own.items()}
     if runs is not None:
-        loaded.rows["runs"] = _insert_runs(transaction, runs)
+        transaction.connection.register("runs_read", runs)
+        new = transaction.connection.sql(
+            "SELECT DISTINCT ON (run_id) * FROM runs_read "
+            "WHERE run_id NOT IN (SELECT run_id FROM runs) AND run_id IN (SELECT run_id FROM episodes)"
+        ).to_arrow_table()
+        transaction.insert(Struck({"runs": new}))
+        transaction.update(
+            "runs", f"started_at = {_START}", f"run_id IN (SELECT run_id FROM runs_read) AND started_at IS DISTINCT FROM {_START}"
+        )
+        transaction.connection.unregister("runs_read")
+        loaded.rows["runs"] = int(new.num_rows)
     return loaded
 
 
@@ -124,21 +134,6 @@ def _delete(transaction: Transaction, source_ids: Sequence[str]) -> None:
     for name in ("sources", "rejects", "receipts"):
         transaction.delete(name, "source_id IN (SELECT unnest($1::VARCHAR[]))", [list(source_ids)])
     transaction.delete("runs", "run_id NOT IN (SELECT run_id FROM episodes)")
-
-
-def _insert_runs(transaction: Transaction, runs: pa.Table) -> int:
-    """Add the runs that are new, after their episodes, and set each run's start to its earliest episode's; gives how many are new."""
-    transaction.connection.register("runs_read", runs)
-    new = transaction.connection.sql(
-        "SELECT DISTINCT ON (run_id) * FROM runs_read "
-        "WHERE run_id NOT IN (SELECT run_id FROM runs) AND run_id IN (SELECT run_id FROM episodes)"
-    ).to_arrow_table()
-    transaction.insert(Struck({"runs": new}))
-    transaction.update(
-        "runs", f"started_at = {_START}", f"run_id IN (SELECT run_id FROM runs_read) AND started_at IS DISTINCT FROM {_START}"
-    )
-    transaction.connection.unregister("runs_read")
-    return int(new.num_rows)
 
 
 _START: Final = "(SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id)"

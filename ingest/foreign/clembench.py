@@ -107,29 +107,24 @@ def _messages(rounds: list[Any]) -> Iterator[LoggedMessage]:
             where = f".turns[{index}][{place}]"
             if not isinstance(event, Mapping) or not isinstance(event.get("from"), str):
                 raise BadInputError("an event does not say from whom it is: the log is damaged", locator=where)
-            yield _message(event, index + 1)
-
-
-def _message(event: Mapping[str, Any], turn: int) -> LoggedMessage:
-    """A message between two, or what the game master notes for itself, with the kind of the note as what it did."""
-    action = event["action"] if isinstance(event.get("action"), Mapping) else {"content": event.get("action")}
-    speaker, to = event["from"], event["to"] if isinstance(event.get("to"), str) else None
-    kind = str(action.get("type") or "note")
-    spoken = kind in _SPOKEN
-    note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content", "image"}})
-    shown = action.get("image") or []
-    images = "".join(f"\n[image: {one}]" for one in (shown if isinstance(shown, list) else [shown]))
-    text = text_of(action.get("content")) + images
-    return LoggedMessage(
-        agent=speaker,
-        text=text,
-        unread=[] if text or not spoken else keys_with_content(action),
-        turn=turn,
-        private=not spoken and to in {None, speaker},
-        audience=list(dict.fromkeys([speaker, *([] if to is None else [to])])),
-        tools=() if spoken else [note],
-        at=read_time(event.get("timestamp")),
-    )
+            action = event["action"] if isinstance(event.get("action"), Mapping) else {"content": event.get("action")}
+            speaker, to = event["from"], event["to"] if isinstance(event.get("to"), str) else None
+            kind = str(action.get("type") or "note")
+            spoken = kind in _SPOKEN
+            note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content", "image"}})
+            shown = action.get("image") or []
+            images = "".join(f"\n[image: {one}]" for one in (shown if isinstance(shown, list) else [shown]))
+            text = text_of(action.get("content")) + images
+            yield LoggedMessage(
+                agent=speaker,
+                text=text,
+                unread=[] if text or not spoken else keys_with_content(action),
+                turn=index + 1,
+                private=not spoken and to in {None, speaker},
+                audience=list(dict.fromkeys([speaker, *([] if to is None else [to])])),
+                tools=() if spoken else [note],
+                at=read_time(event.get("timestamp")),
+            )
 
 
 def _scores(place: Place) -> dict[str, Any]:

@@ -301,28 +301,24 @@ def _from_zip(data: bytes, place: Place) -> Reading:
 
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            return _from_archive(archive, place)
+            unpacked = sum(member.file_size for member in archive.infolist())
+            if unpacked > _MOST_IN_ALL:
+                raise BadInputError(
+                    f"it unpacks to {_mib(unpacked)}, and no more than {_mib(_MOST_IN_ALL)} are read: split the log into smaller ones"
+                )
+            names = list(dict.fromkeys(archive.namelist()))
+            beginning = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+            if beginning is None:
+                raise BadInputError("neither header.json nor _journal/start.json: the log does not say what was run")
+            log = _header(_object(_member(archive, beginning), beginning))
+            held = [name for name in names if _SAMPLE.fullmatch(name)]
+            reading = _gathered(((name, _Member(archive, name)) for name in held), log, place)
+            reading.rejects += _missing(archive, names, held)
+            if not reading.episodes and not reading.rejects:
+                raise _without_samples(log)
+            return reading
     except zipfile.BadZipFile as error:
         raise BadInputError(f"the zip is not whole ({error}): the log was cut, copy it again") from error
-
-
-def _from_archive(archive: zipfile.ZipFile, place: Place) -> Reading:
-    unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > _MOST_IN_ALL:
-        raise BadInputError(
-            f"it unpacks to {_mib(unpacked)}, and no more than {_mib(_MOST_IN_ALL)} are read: split the log into smaller ones"
-        )
-    names = list(dict.fromkeys(archive.namelist()))
-    beginning = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
-    if beginning is None:
-        raise BadInputError("neither header.json nor _journal/start.json: the log does not say what was run")
-    log = _header(_object(_member(archive, beginning), beginning))
-    held = [name for name in names if _SAMPLE.fullmatch(name)]
-    reading = _gathered(((name, _Member(archive, name)) for name in held), log, place)
-    reading.rejects += _missing(archive, names, held)
-    if not reading.episodes and not reading.rejects:
-        raise _without_samples(log)
-    return reading
 
 
 class _Member:

@@ -114,7 +114,18 @@ def messages_in(trajectory: Any, system: str) -> list[LoggedMessage]:
         )
     if not isinstance(trajectory, str) or not trajectory.strip():
         raise BadInputError("its trajectory holds nothing", locator=".trace")
-    return _cut(trajectory, system)
+    found = max((list(pattern.finditer(trajectory)) for pattern in _BEGINNINGS), key=len)
+    if len(found) < _FEWEST:
+        return [LoggedMessage(agent=system, text=trajectory)]
+    ends = [*(match.start() for match in found[1:]), len(trajectory)]
+    before = trajectory[: found[0].start()]
+    messages = [LoggedMessage(agent=system, text=before)] if before.strip() else []
+    for match, end in zip(found, ends, strict=True):
+        to = match.groupdict().get("to")
+        name = match["who"].strip()
+        heard = [name, to.strip()] if to and re.fullmatch(r"[\w .-]+", to.strip()) else None
+        messages.append(LoggedMessage(agent=name, text=trajectory[match.start() : end].rstrip("\n"), audience=heard))
+    return messages
 
 
 def _listed(trajectory: Any) -> list[Any] | None:
@@ -135,22 +146,6 @@ def _parsed(text: str) -> Any:
         return replace_lone_surrogates(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def _cut(text: str, system: str) -> list[LoggedMessage]:
-    """By the way of writing speakers that is found most often."""
-    found = max((list(pattern.finditer(text)) for pattern in _BEGINNINGS), key=len)
-    if len(found) < _FEWEST:
-        return [LoggedMessage(agent=system, text=text)]
-    ends = [*(match.start() for match in found[1:]), len(text)]
-    before = text[: found[0].start()]
-    messages = [LoggedMessage(agent=system, text=before)] if before.strip() else []
-    for match, end in zip(found, ends, strict=True):
-        to = match.groupdict().get("to")
-        name = match["who"].strip()
-        heard = [name, to.strip()] if to and re.fullmatch(r"[\w .-]+", to.strip()) else None
-        messages.append(LoggedMessage(agent=name, text=text[match.start() : end].rstrip("\n"), audience=heard))
-    return messages
 
 
 FORMAT: Final = "mast"

@@ -315,7 +315,23 @@ class History:
     def _helper(self, view: TurnView, agent: int) -> FailurePoint | None:
         asked = self.open.get(agent)
         if asked is None or (asked.next is None and not asked.unread):
-            return self._unasked(view, agent)
+            free = self._free.get(agent, 1 - _SEEN_LATE)
+            could_ask = [turn for turn in self._own[_CHEF] if free + _SEEN_LATE <= turn <= view.turn]
+            verified = _verified(view, agent)
+            both_wait = stood(view, agent) and stood(view, _CHEF) and not _cooks(view, self.task.layout)
+            if not (both_wait and could_ask and verified):
+                return None
+            for turn in range(could_ask[0], view.turn + 1):
+                for utterance in self.game.turn(turn).by_channel("public", AGENTS[_CHEF]):
+                    message = heard(utterance.text, agent, layout=self.task.layout)
+                    if message.unread:
+                        words = "; ".join(map(repr, message.unread))
+                        return FailurePoint(None, "not_understood", f"of {AGENTS[_CHEF]}'s message in turn {turn}: {words}")
+                    if message.actions:
+                        return None
+            return FailurePoint(
+                _CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}"
+            )
         if asked.unread:
             return FailurePoint(None, "not_understood", f"of {AGENTS[asked.opener]}'s message in turn {asked.turn}: {asked.unread}")
         return self._answering(view, agent, asked)
@@ -336,26 +352,6 @@ class History:
         if action in (None, asked.next) or action in _verified(self.game.turn(turn), agent):
             return None
         return FailurePoint(agent, "misread", f"{AGENTS[asked.opener]} {asked.words}; it went to {action}")
-
-    def _unasked(self, view: TurnView, agent: int) -> FailurePoint | None:
-        """Nothing is open that it was asked for: the Chef's if both wait, it could have asked, and nothing of its own cooks."""
-        free = self._free.get(agent, 1 - _SEEN_LATE)
-        could_ask = [turn for turn in self._own[_CHEF] if free + _SEEN_LATE <= turn <= view.turn]
-        verified = _verified(view, agent)
-        both_wait = stood(view, agent) and stood(view, _CHEF) and not _cooks(view, self.task.layout)
-        if not (both_wait and could_ask and verified):
-            return None
-        for turn in range(could_ask[0], view.turn + 1):
-            for utterance in self.game.turn(turn).by_channel("public", AGENTS[_CHEF]):
-                message = heard(utterance.text, agent, layout=self.task.layout)
-                if message.unread:
-                    words = "; ".join(map(repr, message.unread))
-                    return FailurePoint(None, "not_understood", f"of {AGENTS[_CHEF]}'s message in turn {turn}: {words}")
-                if message.actions:
-                    return None
-        return FailurePoint(
-            _CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}"
-        )
 
     # -- what came of it --------------------------------------------------------------------------
 

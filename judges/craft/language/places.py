@@ -51,30 +51,6 @@ def height(board: Board, cell: str) -> int:
     return len(board.get(cell, ()))
 
 
-def wall_blocks(board: Board, speaker: str) -> list[WallBlock]:
-    """Give the blocks of a wall; two neighbours with the same large code in one layer count as one block.
-
-    The text form of a board has no span records, so three equal large codes in a row cannot be distinguished; they stay single cells.
-    """
-    found: list[WallBlock] = []
-    wall = WALLS[speaker]
-    for layer in LAYERS:
-        codes = [board[cell][layer] if height(board, cell) > layer else "" for cell in wall]
-        place = 0
-        while place < WALL_LENGTH:
-            code = codes[place]
-            run = 1
-            while code.endswith("l") and place + run < WALL_LENGTH and codes[place + run] == code:
-                run += 1
-            width = run if run == _DOMINO else 1
-            if code:
-                cells = wall[place : place + width]
-                is_top = all(height(board, cell) == layer + 1 for cell in cells)
-                found.append(WallBlock(code[0], code[1], cells, layer, is_top))
-            place += width
-    return found
-
-
 _ADJACENT = ("next_to", "left_of", "right_of")
 _PAIR = (2,)
 _DEPTHS = {("D1", "far"): 0, ("D1", "near"): 2, ("D3", "far"): 0, ("D3", "near"): 2}
@@ -115,7 +91,23 @@ class Scene:
     blocks: list[WallBlock] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.blocks = wall_blocks(self.board, self.speaker)
+        found: list[WallBlock] = []
+        wall = WALLS[self.speaker]
+        for layer in LAYERS:
+            codes = [self.board[cell][layer] if height(self.board, cell) > layer else "" for cell in wall]
+            place = 0
+            while place < WALL_LENGTH:
+                code = codes[place]
+                run = 1
+                while code.endswith("l") and place + run < WALL_LENGTH and codes[place + run] == code:
+                    run += 1
+                width = run if run == _DOMINO else 1
+                if code:
+                    cells = wall[place : place + width]
+                    is_top = all(height(self.board, cell) == layer + 1 for cell in cells)
+                    found.append(WallBlock(code[0], code[1], cells, layer, is_top))
+                place += width
+        self.blocks = found
 
     def place_of(self, group: Group, verb: str) -> PointedAt:
         """Give the place of a group for an action with the given verb."""

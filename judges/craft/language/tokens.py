@@ -108,7 +108,24 @@ def laid_out(plain: str) -> tuple[str, Words]:
             changed = _as_change(line, begin, words) if len(changes) > 1 else line
             lines[number] = _without_fields(_compared(changed, begin, words), begin, words)
             begin += len(line) + 1
-        plain = _as_one_sentence(lines)
+        labels = [_FORM_LINE.match(line) for line in lines]
+        ends: list[str] = []
+        seen: set[str] = set()
+        for number, label in enumerate(labels):
+            follower = labels[number + 1] if number + 1 < len(labels) else None
+            if label is None or (follower is None and not seen):
+                ends.append("\n")
+                seen = set()
+                continue
+            seen.add(label.group(1))
+            goes_on = follower is not None and follower.group(1) not in seen
+            name = label.group(1) if label.group(1) in _SPEAKING else " " * len(label.group(1))
+            lines[number] = " " * label.start(1) + name + " " * (label.end() - label.end(1)) + lines[number][label.end() :]
+            ends.append("," if goes_on else "\n")
+            if goes_on and lines[number].rstrip().endswith("."):
+                lines[number] = lines[number].rstrip()[:-1].ljust(len(lines[number]))
+            seen = seen if goes_on else set()
+        plain = "".join(line + end for line, end in zip(lines, ends, strict=True))[:-1]
     return plain, words
 
 
@@ -189,28 +206,6 @@ def _without_fields(line: str, begin: int, words: Words) -> str:
         parted = before + "," if before and before[-1] not in ",;:([{" else before
         line = parted.ljust(match.end())[: match.end()] + line[match.end() :]
     return line
-
-
-def _as_one_sentence(lines: list[str]) -> str:
-    """Read the lines of a form (``Block: small red``, ``Position: left``) as one sentence."""
-    labels = [_FORM_LINE.match(line) for line in lines]
-    ends: list[str] = []
-    seen: set[str] = set()
-    for number, label in enumerate(labels):
-        follower = labels[number + 1] if number + 1 < len(labels) else None
-        if label is None or (follower is None and not seen):
-            ends.append("\n")
-            seen = set()
-            continue
-        seen.add(label.group(1))
-        goes_on = follower is not None and follower.group(1) not in seen
-        name = label.group(1) if label.group(1) in _SPEAKING else " " * len(label.group(1))
-        lines[number] = " " * label.start(1) + name + " " * (label.end() - label.end(1)) + lines[number][label.end() :]
-        ends.append("," if goes_on else "\n")
-        if goes_on and lines[number].rstrip().endswith("."):
-            lines[number] = lines[number].rstrip()[:-1].ljust(len(lines[number]))
-        seen = seen if goes_on else set()
-    return "".join(line + end for line, end in zip(lines, ends, strict=True))[:-1]
 
 
 _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
