@@ -107,7 +107,10 @@ class Source(NamedTuple):
         except ValidationError as error:
             first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a slip of the pen is a missing key, too
             name = [str(part) for part in (*where, *first["loc"]) if not str(part).startswith(("str", "list[", "dict["))]
-            raise self.wrong((*where, *first["loc"]), explained(first, name, _keys(kind, first["loc"]))) from error
+            loc = first["loc"]
+            inner: dict[str, type[Settings]] = {"models": ModelEntry, "limits": Limits}
+            found = inner.get(str(loc[0]), kind) if kind is ExperimentFile and len(loc) > 1 else kind
+            raise self.wrong((*where, *first["loc"]), explained(first, name, list(found.by_key()))) from error
 
 
 def read_experiment(path: Path) -> tuple[ExperimentFile, Source]:
@@ -133,13 +136,6 @@ def read_experiment(path: Path) -> tuple[ExperimentFile, Source]:
 def _line_of(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     return f", line {mark.line + 1}" if mark else ""
-
-
-def _keys(kind: type[Settings], loc: tuple[str | int, ...]) -> list[str]:
-    """The keys that can stand where the last one of a place does."""
-    inner: dict[str, type[Settings]] = {"models": ModelEntry, "limits": Limits}
-    found = inner.get(str(loc[0]), kind) if kind is ExperimentFile and len(loc) > 1 else kind
-    return list(found.by_key())
 
 
 _TEMPERATURE: Final = 0.7

@@ -151,18 +151,14 @@ def read(data: bytes, place: Place) -> Reading:
         return _read(document, place)
     if not isinstance(games, list):
         raise BadInputError("`games` is not a list: write a list of games", locator="games")
-    if _stand_alone(Path(place.path)):
+    path = Path(place.path)
+    if any(next(folder.glob("game_*.json"), None) is not None for folder in (path.parent / _GAMES_FOLDER, path.parent)):
         return Reading(note="the same games are in files of their own, with the players' notes")
     found = Reading()
     for index, game in enumerate(games):
         where = f"games[{index}]"
         found.take(where, lambda game=game, where=where: _read(game, place, where))  # type: ignore[misc]
     return found
-
-
-def _stand_alone(path: Path) -> bool:
-    """Whether the games of a session have files of their own next to it."""
-    return any(next(folder.glob("game_*.json"), None) is not None for folder in (path.parent / _GAMES_FOLDER, path.parent))
 
 
 def _read(document: Any, place: Place, where: str = "") -> Reading:

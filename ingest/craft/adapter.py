@@ -78,8 +78,10 @@ class LoggedGame:
 def run_row(info: ExperimentInfo, place: Place) -> Run:
     """The experiment: named by the published folders where the file lies in such, else by its conditions."""
     team = info.models.model_dump()
-    group, folder = _folders(place)
-    folder = folder or _condition_name(info)
+    *_, above, folder, _, _ = ("", "", "", "", *PurePath(place.path).parts)
+    is_published = _CONDITION_FOLDER.fullmatch(folder) is not None
+    group = above if is_published and above in _PROVIDER_GROUPS else None  # only the folder shows whether a model ran locally
+    folder = folder if is_published else _condition_name(info)
     condition = {
         "provider_group": group,
         "use_oracle": info.use_oracle,
@@ -92,14 +94,6 @@ def run_row(info: ExperimentInfo, place: Place) -> Run:
     }
     name = "/".join(filter(None, (group, folder, f"{team['director']}_{team['builder']}")))
     return Run(run_id("craft", name, team, condition), "craft", name, Json(dumps(condition)), read_time(info.timestamp))
-
-
-def _folders(place: Place) -> tuple[str | None, str | None]:
-    """Provider group and condition as the published folders name them: only the folder shows whether a model ran locally."""
-    *_, group, folder, _, _ = ("", "", "", "", *PurePath(place.path).parts)
-    if not _CONDITION_FOLDER.fullmatch(folder):
-        return None, None
-    return group if group in _PROVIDER_GROUPS else None, folder
 
 
 def _condition_name(info: ExperimentInfo) -> str:

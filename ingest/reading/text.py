@@ -97,22 +97,18 @@ def _loads_slowly(data: bytes) -> Any:
     try:
         return replace_lone_surrogates(json.loads(text))
     except json.JSONDecodeError as error:
-        raise _not_json(text, error) from error
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            reason = f"the JSON breaks off at character {len(text)}: the file was cut, copy it again"
+        else:
+            place = f"line {error.lineno}, column {error.colno}" if "\n" in text else f"column {error.colno}"
+            reason = f"no JSON ({error.msg.removesuffix(' at')} at {place}): the file is damaged, copy it again"
+        raise BadInputError(
+            reason, locator=f"line {error.lineno}, column {error.colno}", excerpt=excerpt(text[max(0, error.pos - 40) : error.pos + 160])
+        ) from error
     except RecursionError:
         raise BadInputError("nested deeper than any game log: this is not a log, or it is damaged", excerpt=excerpt(text)) from None
     except ValueError as error:
         raise BadInputError(f"no usable JSON ({error}): write the file again", excerpt=excerpt(text)) from error
-
-
-def _not_json(text: str, error: json.JSONDecodeError) -> BadInputError:
-    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-        reason = f"the JSON breaks off at character {len(text)}: the file was cut, copy it again"
-    else:
-        place = f"line {error.lineno}, column {error.colno}" if "\n" in text else f"column {error.colno}"
-        reason = f"no JSON ({error.msg.removesuffix(' at')} at {place}): the file is damaged, copy it again"
-    return BadInputError(
-        reason, locator=f"line {error.lineno}, column {error.colno}", excerpt=excerpt(text[max(0, error.pos - 40) : error.pos + 160])
-    )
 
 
 def _is_surely_finite(value: Any) -> bool:

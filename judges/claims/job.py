@@ -132,7 +132,17 @@ class _Job:
             report.failed += len(one.texts)
             report.first_error = report.first_error or replies[0].call.error
         else:
-            read = _read_of(one, replies)
+            claims: list[ReadClaim[Any]] = []
+            unread: list[Unread] = []
+            for piece, reply in zip(one.pieces, replies, strict=True):
+                if reply.filled is None:
+                    assert piece.span is not None
+                    unread.append(Unread(one.text[slice(*piece.span)], reply.call.error or "", one.family.types, *piece.span))
+                    continue
+                read = read_reply(reply.filled, one.text, one.family.types, piece.span)
+                claims += read.claims
+                unread += read.unread
+            read = Read(tuple(claims), tuple(unread))
             report.read += len(one.texts)
             report.claims += len(read.claims) * len(one.texts)
             for text in one.texts:
@@ -142,21 +152,6 @@ class _Job:
         rows, self._rows = self._rows, []
         calls, self._calls = self._calls, []
         put(self._store, self._request.stored_as, rows, calls)
-
-
-def _read_of(one: ReadingQuestion, replies: Sequence[Reply]) -> Read[Any]:
-    """What the replies to the pieces of a text come to; a sentence without a usable one was not understood."""
-    claims: list[ReadClaim[Any]] = []
-    unread: list[Unread] = []
-    for piece, reply in zip(one.pieces, replies, strict=True):
-        if reply.filled is None:
-            assert piece.span is not None
-            unread.append(Unread(one.text[slice(*piece.span)], reply.call.error or "", one.family.types, *piece.span))
-            continue
-        read = read_reply(reply.filled, one.text, one.family.types, piece.span)
-        claims += read.claims
-        unread += read.unread
-    return Read(tuple(claims), tuple(unread))
 
 
 class SubmittedReading(NamedTuple):

@@ -271,7 +271,8 @@ class History:
         if rid is not None:
             found = self._rid.get(agent)
             return found and found._replace(evidence=f"{AGENTS[agent]} holds {rid}, which nothing takes: {found.evidence}")
-        unread = _unread(view, agent)
+        is_unread = any(found.agent == AGENTS[agent] and found.category == "format" for found in view.failures)
+        unread = FailurePoint(agent, "format", "its answer could not be read") if is_unread else None
         if unread is not None and stood(view, agent):
             return unread
         return _dropped_wait(view, agent) or (self._cook(view) if agent == _CHEF else self._helper(view, agent))
@@ -403,11 +404,6 @@ def _dropped_wait(view: TurnView, agent: int) -> FailurePoint | None:
     by_rule = (found for found in view.failures if found.agent == AGENTS[agent] and found.category == "dropped_wait")
     found = next(by_rule, None)
     return None if found is None else FailurePoint(None, "harness", f"{AGENTS[agent]}: {found.evidence}")
-
-
-def _unread(view: TurnView, agent: int) -> FailurePoint | None:
-    unread = any(found.agent == AGENTS[agent] and found.category == "format" for found in view.failures)
-    return FailurePoint(agent, "format", "its answer could not be read") if unread else None
 
 
 MEASURES: Final = ("overcooked.time_left",)

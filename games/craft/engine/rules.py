@@ -212,19 +212,24 @@ def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
         return move, None if code is None else _error(code, move, height=height)
     span_to = _tidy_cell(move.span_to or "")
     tidied = _tidied(move, span_to=span_to)
-    neighbors, partner_height = NEIGHBORS.get(tidied.position, ()), board.height(span_to)
+    return tidied, _span_error(board, tidied, span_to, height)
+
+
+def _span_error(board: Board, move: Move, span_to: str, height: int) -> MoveError | None:
+    """Why a large block cannot lie over these two cells."""
+    neighbors, partner_height = NEIGHBORS.get(move.position, ()), board.height(span_to)
     checks: tuple[tuple[ErrorCode, bool], ...] = (
-        ("L3", tidied.position in HIDDEN_CELLS or span_to in HIDDEN_CELLS),
+        ("L3", move.position in HIDDEN_CELLS or span_to in HIDDEN_CELLS),
         ("L4", not _COORDINATE.match(span_to)),
         ("L5", span_to not in neighbors),
         ("L6", height != partner_height),
         ("L7", partner_height >= MAX_HEIGHT),
-        ("L8", any({tidied.position, span_to}.intersection(span) for span in board.layer_spans(tidied.layer))),
+        ("L8", any({move.position, span_to}.intersection(span) for span in board.layer_spans(move.layer))),
     )
     code = next((code for code, fails in checks if fails), None)
     hidden = "{" + ", ".join(map(repr, HIDDEN_CELLS)) + "}"
     facts = {"hidden": hidden, "neighbors": list(neighbors), "height": height, "partner_height": partner_height}
-    return tidied, (None if code is None else _error(code, tidied, **facts))
+    return None if code is None else _error(code, move, **facts)
 
 
 def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:

@@ -157,18 +157,14 @@ def _doubt(situation: Situation, rng: random.Random) -> str | None:
     if not situation.readings:
         return wording().sentence("question.nothing", {}, rng)
     for first, second in permutations(situation.readings, 2):
-        if _at_odds(first.request, second.request):
+        about = bool(first.request.cells & second.request.cells) and first.request.layer == second.request.layer
+        if about and (first.request.verb, first.request.block) != (second.request.verb, second.request.block):
             return wording().sentence("question.conflict", {"who": first.director, "who2": second.director}, rng)
     if any(reading.request.complete for reading in situation.readings):
         return None
     unclear = situation.readings[0]
     topic = "place" if unclear.request.cell is None else "block"
     return wording().sentence(f"question.{topic}", {"who": unclear.director}, rng)
-
-
-def _at_odds(first: Instruction, second: Instruction) -> bool:
-    about = bool(first.cells & second.cells) and first.layer == second.layer
-    return about and (first.verb, first.block) != (second.verb, second.block)
 
 
 _SLOPPY: Final = (
