@@ -123,7 +123,7 @@ def options_of(name: str) -> tuple[str, ...]:
 
 @cache
 def _views() -> dict[str, tuple[str, str]]:
-    """Name -> (view, order)."""
+    """Name -> (view or macro, order)."""
     return {spec.report[0]: (spec.name, spec.report[1]) for spec in VIEWS if spec.report} | _TABLES
 
 
@@ -160,7 +160,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     Args:
         store: where to read; its views are there (`analytics.installation.ensure_installed`).
         name: one of `report_names()`.
-        where: one SQL expression.
+        where: one SQL expression; of a report that is a macro over games (`regret-by-step`), on the columns of `games`.
         options: what a computed report takes in addition to the store, as in its `Computed.options`.
 
     Raises:
@@ -188,6 +188,8 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         found = query(store, _FAMILIES.format(condition(options["families"])))
         of_tasks = {"tasks": found["task"].to_list(), "families": found["family"].to_list()}
         source = "leaderboard_by(families := map($tasks, $families))"
+    if any(spec.name == source and spec.kind == "table macro" for spec in VIEWS):
+        source, where = f"{source}(chosen := {condition(where)})", "true"
     return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
 
 

@@ -46,30 +46,8 @@ _STEPS: Final[Mapping[str, str]] = {
 _FAILED: Final = 4
 """Steps of an agent; what follows is no failed step, but a part of the picture."""
 
-_BY_STEP: Final = """
-    WITH found AS (
-        SELECT episode_id, coalesce(step, 'undecided') AS step, sum(cost) AS cost, count(DISTINCT turn) AS turns
-        FROM attributed_costs LEFT JOIN failure_steps USING (link) WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
-    ),
-    games AS (SELECT episode_id, sum(cost) AS whole FROM found GROUP BY ALL),
-    every AS (
-        SELECT steps.step, games.whole, coalesce(found.cost, 0) AS cost, coalesce(found.turns, 0) AS turns
-        FROM games CROSS JOIN (SELECT DISTINCT step FROM found) AS steps
-        LEFT JOIN found ON games.episode_id = found.episode_id AND steps.step = found.step
-    )
-    SELECT
-        step, sum(cost) AS cost, sum(turns)::BIGINT AS turns, sum(cost) / sum(whole) AS share, cluster_low(cost, whole) AS low,
-        cluster_high(cost, whole) AS high, count(*) AS games
-    FROM every GROUP BY step ORDER BY share DESC, step
-    """
-_FLOWS: Final = """
-    SELECT team_name AS team, link, coalesce(step, 'undecided') AS step,
-        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
-        part || coalesce(' ' || CASE WHEN agent_model <> team_name THEN agent_model END, '') AS role,
-        any_value(model) AS model, sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
-    FROM attributed_costs LEFT JOIN failure_steps USING (link) WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
-    ORDER BY cost DESC, team, link, role
-    """
+_BY_STEP: Final = "FROM regret_by_step({filters}) ORDER BY share DESC, step"
+_FLOWS: Final = "FROM regret_by_team({filters}) ORDER BY cost DESC, team_name, link, role"
 _COUNT: Final = """
     SELECT count(DISTINCT (episode_id, turn)) AS turns, count(DISTINCT episode_id) AS games FROM attributions
     WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
@@ -84,50 +62,13 @@ _BENCHMARKS: Final = """
         OR episode_id IN (SELECT episode_id FROM labels WHERE rubric = 'mast')
     )
     """
-_BLAMED: Final = """
-    WITH found AS (
-        SELECT source, if(source = 'people', source, judge) AS judge, episode_id, coalesce(role, agent) AS role
-        FROM blamed_agents WHERE {filters}
-    ),
-    games AS (SELECT source, judge, episode_id, count(*) AS named FROM found GROUP BY ALL),
-    every AS (
-        SELECT games.*, roles.role, coalesce(hits, 0) AS hits FROM games CROSS JOIN (SELECT DISTINCT role FROM found) AS roles
-        LEFT JOIN (SELECT judge, episode_id, role, count(*) AS hits FROM found GROUP BY ALL) AS counted
-            ON games.judge = counted.judge AND games.episode_id = counted.episode_id AND roles.role = counted.role
-    )
-    SELECT source, judge, role, sum(hits) / sum(named) AS share, cluster_low(hits, named) AS low, cluster_high(hits, named) AS high,
-        count(*) AS games
-    FROM every GROUP BY source, judge, role
-    ORDER BY source = 'people' DESC, source = 'rules' DESC, judge, share DESC, role
-    """
-_MODES: Final = """
-    WITH answers AS (
-        SELECT 'people' AS judge, question, episode_id, answer FROM labels
-        WHERE rubric = 'mast' AND NOT starts_with(source, 'planted') AND NOT starts_with(annotator, 'llm:')
-        UNION ALL
-        SELECT judge, question, episode_id, answer FROM verdicts WHERE rubric = 'mast' AND variant IS NULL AND status = 'answered'
-    ),
-    games_of AS (
-        SELECT judge, question, episode_id, sum((answer = 'yes')::INT) AS found, count(*) AS asked
-        FROM answers INNER JOIN games USING (episode_id) WHERE {filters} AND answer IN ('yes', 'no') GROUP BY ALL
-    )
-    SELECT judge, question, sum(found) / sum(asked) AS share, cluster_low(found, asked) AS low, cluster_high(found, asked) AS high,
-        count(*) AS games
-    FROM games_of GROUP BY judge, question ORDER BY judge = 'people' DESC, judge, share DESC, question
-    """
+_BLAMED: Final = "FROM blamed_roles({filters}) ORDER BY source <> 'people', source <> 'rules', judge, share DESC, role"
+_MODES: Final = "FROM failure_modes({filters}) ORDER BY judge <> 'people', judge, share DESC, question"
 _NAMED: Final = """
     SELECT team_name, task_id, source, judge, agent, turn, episode_id FROM blamed_agents
     WHERE {filters} AND benchmark = $benchmark ORDER BY task_id, episode_id, source, judge, agent
     """
-_CURVE: Final = """
-    WITH lost AS (
-        SELECT team_name AS team, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
-    ),
-    games AS (SELECT team, count(DISTINCT episode_id) AS games FROM lost GROUP BY team),
-    turns AS (SELECT team, turn, sum(cost) AS cost FROM lost GROUP BY team, turn)
-    SELECT team, turn, games, sum(cost) OVER (PARTITION BY team ORDER BY turn) / games AS lost_so_far
-    FROM turns INNER JOIN games USING (team) ORDER BY team, turn
-    """
+_CURVE: Final = "FROM regret_curve({filters}) ORDER BY team_name, turn"
 _TURNS: Final = """
     SELECT team_name, task_id, turn, coalesce(agent, if(status = 'answered', 'nobody', status)) AS whose, agent_model, link, cost, evidence,
         episode_id
@@ -175,7 +116,7 @@ def _body(read: Reader, _: str) -> Part:
             *blame,
             card(
                 "What each team lost, by step",
-                figure("why", teams_figure(read, flows, curve, unit), label="what a game of each team lost, by the step that failed"),
+                figure("why", teams_figure(read, flows, unit), label="what a game of each team lost, by the step that failed"),
                 hint=f"Mean {unit} lost in a game. Hatched: no agent's, or not attributed. Click a part of a bar to read its turns.",
             ),
             card(
@@ -231,7 +172,7 @@ def blame_figure(rows: pl.DataFrame, line: str) -> go.Figure:
     judges = rows["judge"].unique(maintain_order=True).to_list()
     found = {(row[line], row["judge"]): row for row in rows.iter_rows(named=True)}
     dots = [
-        Dot(line=in_words(name), value=row["share"], low=row["low"], high=row["high"], n=row["games"], series=judge)
+        Dot(line=in_words(name), value=row["share"], low=row["share_low"], high=row["share_high"], n=row["games"], series=judge)
         for name in common
         for judge in judges
         if (row := found.get((name, judge))) is not None
@@ -246,7 +187,7 @@ def report_figure(read: Reader) -> go.Figure | None:
         return None
     read = narrowed(read, benchmark)
     flows = read.rows(_FLOWS)
-    return None if flows.is_empty() else teams_figure(read, flows, read.rows(_CURVE), str(flows["unit"][0]))
+    return None if flows.is_empty() else teams_figure(read, flows, str(flows["unit"][0]))
 
 
 def _steps_of_first(read: Reader) -> go.Figure | None:
@@ -303,14 +244,14 @@ def steps_figure(read: Reader, rows: pl.DataFrame) -> go.Figure:
     """
     found = {row["step"]: row for row in rows.iter_rows(named=True)}
     order = [*list(_STEPS)[:_FAILED], *(step for step in list(_STEPS)[_FAILED:] if step in found)]
-    nothing = {"share": 0.0, "low": None, "high": None, "turns": 0}
+    nothing = {"share": 0.0, "share_low": None, "share_high": None, "turns": 0}
     dots = [
         Dot(
             line=_STEPS[step].partition(":")[0],
             detail=_STEPS[step].partition(": ")[2],
             value=row["share"],
-            low=row["low"],
-            high=row["high"],
+            low=row["share_low"],
+            high=row["share_high"],
             n=row["turns"],
             is_hollow=place >= _FAILED,
             series="" if place < _FAILED else "not attributed",
@@ -326,25 +267,25 @@ def _teams(flows: pl.DataFrame) -> list[str]:
     """Those that lost most first: the order of the colours of the curve."""
     import polars as pl
 
-    return flows.group_by("team").agg(pl.col("cost").sum()).sort("cost", "team", descending=[True, False])["team"].to_list()
+    return flows.group_by("team_name").agg(pl.col("cost").sum()).sort("cost", "team_name", descending=[True, False])["team_name"].to_list()
 
 
-def teams_figure(read: Reader, flows: pl.DataFrame, curve: pl.DataFrame, unit: str) -> go.Figure:
+def teams_figure(read: Reader, flows: pl.DataFrame, unit: str) -> go.Figure:
     """A bar a team: the mean loss of a game, in parts by the step that failed.
 
     Args:
         read: for addresses.
         flows: of `_FLOWS`.
-        curve: of `_CURVE`, for the number of games.
         unit: of the losses.
     """
     import plotly.graph_objects as go
 
-    games = dict(curve.select("team", "games").unique().iter_rows())
-    model = dict(flows.select("team", "model").unique().iter_rows())
+    games = dict(flows.select("team_name", "games").unique().iter_rows())
+    model = dict(flows.select("team_name", "model").unique().iter_rows())
     lost: dict[tuple[str, str], float] = {}
     for row in flows.iter_rows(named=True):
-        lost[row["team"], row["step"]] = lost.get((row["team"], row["step"]), 0) + row["cost"] / games[row["team"]]
+        at = row["team_name"], row["step"]
+        lost[at] = lost.get(at, 0) + row["cost_a_game"]
     names = short_names(_teams(flows))
     whole = {team: sum(cost for (of, _), cost in lost.items() if of == team) for team in names}
     teams = sorted(names, key=lambda team: -whole[team])[:_MOST_TEAMS]
@@ -416,16 +357,15 @@ def _bar_of(step: str) -> dict[str, object]:
 
 def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
     import plotly.graph_objects as go
-    import polars as pl
 
     drawn = go.Figure()
-    order = [*teams, *sorted({*rows["team"].to_list()} - {*teams})]
+    order = [*teams, *sorted({*rows["team_name"].to_list()} - {*teams})]
     names = short_names(order)
     for team in order:
-        part = rows.filter(pl.col("team") == team)
+        part = rows.filter(team_name=team)
         drawn.add_scatter(
             x=part["turn"].to_list(),
-            y=part["lost_so_far"].to_list(),
+            y=part["lost_a_game"].to_list(),
             mode="lines+markers",
             line={"shape": "hv", "color": color_of(team, order)},
             marker={"size": 5},

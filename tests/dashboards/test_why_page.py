@@ -57,14 +57,16 @@ def test_the_page_says_which_step_failed(store: Store) -> None:
         text, drawn = str(why.content(read)), why.report_figure(read)
         flows = read.rows(why._FLOWS)
         points = why.points_figure(read, flows)
-        games = dict(read.rows(why._CURVE).select("team", "games").unique().iter_rows())
+        games = dict(read.rows(why._CURVE).select("team_name", "games").unique().iter_rows())
     lost = query(store, "select sum(cost) from attributions").item()
     turns, n = query(store, "select count(distinct (episode_id, turn)), count(distinct episode_id) from attributions where cost > 0").row(0)
     assert f"{lost:.0f} steps were lost in {turns} turns of {n} games" in text
     assert "by what it knew" in text
     assert drawn is not None
     by_team = sorted(
-        flows.with_columns(pl.col("cost") / pl.col("team").replace_strict(games)).group_by("team").agg(pl.col("cost").sum())["cost"]
+        flows.with_columns(pl.col("cost") / pl.col("team_name").replace_strict(games))
+        .group_by("team_name")
+        .agg(pl.col("cost").sum())["cost"]
     )
     assert sum(sum(bar.x) for bar in drawn.data) == pytest.approx(sum(by_team[-why._MOST_TEAMS :]))
     assert "seeing: no agent could see it" in {bar.name for bar in drawn.data}
