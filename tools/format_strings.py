@@ -21,7 +21,6 @@ _PACKAGES: Final = ("schemas", "providers", "games", "ingest", "judges", "analyt
 _FILLS: Final = frozenset({"format", "format_map", "vformat"})
 _FILL_OWN_TEXTS: Final = frozenset(
     {
-        "analytics/agreement/units.py",
         "analytics/exports/games.py",
         "dashboards/overcooked/board.py",
         "dashboards/pages/failures.py",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
@@ -101,7 +102,9 @@ known as (
 ),
 
 counted as (
-    select rubric, question, role, rater, unit, game, answer, any_value(score) as own_score, count(*) as n from given group by all
+    select rubric, question, role, rater, unit, game, answer, any_value(score) as own_score, count(*) as n from given
+    where $games is null or list_contains($games, game)
+    group by all
 )
 
 select counted.* exclude (own_score, n), case when known.answer is null then own_score else known_score end as score, n
@@ -110,7 +113,7 @@ left join known using (rubric, question, answer)
 """
 
 
-def answers(store: Store, rubric: str | None = None, *, random_only: bool = False) -> pl.DataFrame:
+def answers(store: Store, rubric: str | None = None, *, random_only: bool = False, games: Sequence[str] | None = None) -> pl.DataFrame:
     """One row is (rubric, question, role, rater, unit, game, answer) with the number of times it was given.
 
     People are one rater, whoever they are and wherever their labels come from; so are all repeats of a judge. `answer` is null for verdicts
@@ -121,11 +124,12 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
         store: a store with the views.
         rubric: only this one; None: all.
         random_only: leave out labels whose units were drawn because raters disagree: they say nothing about how often something is so.
+        games: only these; None: all.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
+    found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT, "games": games})
     return _in_order(found).update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
 
 
@@ -169,112 +173,56 @@ Rater = tuple[Role, str]
 ORDER: Final[tuple[Role, ...]] = ("truth", "people", "engine", "judge")
 """In this order, who is the reference when two are compared."""
 
-_WORD: Final = 48
-"""Bits of a number that are used: its sums over the answers about a unit have to fit in 64."""
 _DENSE: Final = 2**23
 """Keys up to which sums stand in one array."""
 _SMALL: Final = 2**16
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """Where a unit's answers are counted: in fields, some of which are a word."""
-
-    width: int
-    """Bits of a field."""
-    stride: int
-    """Fields of a question, those that stay empty included."""
-    a_word: int
-    """Fields of a word."""
-    words: int
-
-    def fields(self, question: int, answers: int) -> Iterator[tuple[int, int]]:
-        """Word and first bit of the field of each answer."""
-        for slot in range(question * self.stride, question * self.stride + answers):
-            yield slot // self.a_word, slot % self.a_word * self.width
-
-
-def layout_for(questions: int, answers: int, width: int) -> Layout:
-    """Fields of so many bits: whole questions in a word, or a question in several."""
-    per_word = _WORD // width
-    stride = answers if answers <= per_word else -(-answers // per_word) * per_word
-    a_word = per_word // answers * answers if answers <= per_word else per_word
-    return Layout(width=width, stride=stride, a_word=a_word, words=-(-questions * stride // a_word))
-
-
-class Pair(NamedTuple):
-    """Two raters, or one twice: a row for each way in which both answered units of a game."""
+class Matched(NamedTuple):
+    """How two raters, or one twice, answered a question: a row for each way in which units of a game were answered."""
 
     games: Codes
     """Of each row, a place in `Answered.games`."""
-    first: Sequence[Codes]
-    """The words of each row."""
-    second: Sequence[Codes]
-    units: Floats
-
-
-class Matched(NamedTuple):
-    """The same for one question."""
-
-    games: Codes
-    first: Codes
-    """Of each row, a place in `counts_first`."""
-    second: Codes
+    ways: Codes
+    """Of each row, a place in the counts."""
     units: Floats
     counts_first: Floats
     """How often each answer was given, and last how often none: shape (ways, answers + 1)."""
     counts_second: Floats
 
 
-def _no_games() -> NDArray[np.uint64]:
-    return np.array([], dtype=np.uint64)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answered:
     """What was answered about a rubric."""
 
     rubric: str
-    questions: tuple[str, ...]
     answers: tuple[str, ...]
-    layout: Layout
-    scores: Mapping[tuple[str, Rater, str | None], float | None] = field(default_factory=dict)
+    scores: Mapping[tuple[str, Rater, str | None], float | None]
     """Of all that were given, the answers' numbers: question, rater, answer (None: asked without giving one)."""
-    games: NDArray[np.uint64] = field(default_factory=_no_games)
+    games: NDArray[np.uint64]
     """`hash` of their names in DuckDB."""
-    pairs: Mapping[tuple[Rater, Rater], Pair] = field(default_factory=dict)
+    questions: Mapping[str, tuple[Codes, Codes, Floats]]
+    """Of each, by name: rows of a place in `games`, one in the counts, and how many units of the game were answered so."""
+    counts: Mapping[Rater, Floats]
+    """As in `Matched`, of the ways in which all raters together answered."""
+
+    def pairs(self) -> Iterator[tuple[Rater, Rater]]:
+        """Raters that answered the same units, the reference first; people and judges that did so more than once, with themselves."""
+        for (first, counts), (second, others) in combinations_with_replacement(self.counts.items(), 2):
+            both = counts.sum(axis=1) * others.sum(axis=1)
+            if (both > 0).any() if first != second else first[0] in {"people", "judge"} and (both > 1).any():
+                yield first, second
 
     def matched(self, first: Rater, second: Rater, question: str) -> Matched:
-        """The answers of a pair of `pairs` to one question; units that one of them was not asked about have counts of 0."""
-        pair = self.pairs[first, second]
-        a, counts = self._patterns(pair.first, question)
-        b, other_counts = (a, counts) if first == second else self._patterns(pair.second, question)
-        patterns = len(counts) * len(other_counts)
-        keys, units = sums_by((pair.games * len(counts) + a) * len(other_counts) + b, pair.units, len(self.games) * patterns)
-        pattern = keys % patterns
-        return Matched(keys // patterns, pattern // len(other_counts), pattern % len(other_counts), units, counts, other_counts)
-
-    def given(self, words: Sequence[int]) -> Iterator[tuple[str, str | None]]:
-        """Which answers to which questions these words hold."""
-        for place, question in enumerate(self.questions):
-            fields = self.layout.fields(place, len(self.answers) + 1)
-            for answer, (word, bit) in zip([*self.answers, None], fields, strict=True):
-                if words[word] >> bit & ((1 << self.layout.width) - 1):
-                    yield question, answer
-
-    def _patterns(self, words: Sequence[Codes], question: str) -> tuple[Codes, Floats]:
-        """In which way each row answers the question, and the ways."""
-        fields = list(self.layout.fields(self.questions.index(question), len(self.answers) + 1))
-        mask = (1 << self.layout.width) - 1
-        codes = np.zeros(len(words[0]), dtype=np.int64)
-        for word in dict.fromkeys(word for word, _ in fields):
-            bits = [bit for own, bit in fields if own == word]
-            own, found = numbered(words[word] >> min(bits) & ((1 << max(bits) - min(bits) + self.layout.width) - 1))
-            codes, _ = numbered(codes * found + own)
-        places = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
-        places[codes] = np.arange(len(codes))
-        counts = np.column_stack([words[word][places] >> bit & mask for word, bit in fields])
-        return codes, counts.astype(float)
+        """The answers of two raters to one question about the units that both were asked about."""
+        games, ways, units = self.questions[question]
+        different, way = np.unique(np.hstack([self.counts[first], self.counts[second]]), axis=0, return_inverse=True)
+        sides = np.hsplit(different, 2)
+        is_asked = np.logical_and(*(side.sum(axis=1) > 0 for side in sides))
+        codes = way.ravel()[ways]
+        used = is_asked[codes]
+        keys, units = sums_by(games[used] * len(different) + codes[used], units[used], len(self.games) * len(different))
+        return Matched(keys // len(different), keys % len(different), units, *sides)
 
 
 def numbered(values: Codes) -> tuple[Codes, int]:

@@ -307,7 +307,9 @@ def _asked(answered: Answered, question: str) -> _Asked:
         if own == question:
             scores.setdefault(rater, {})[answer] = score
     pairs = {
-        raters: pair for raters in answered.pairs if _kind(*raters) is not None and (pair := _pair(answered, *raters, question)) is not None
+        raters: pair
+        for raters in answered.pairs()
+        if _kind(*raters) is not None and (pair := _pair(answered, *raters, question)) is not None
     }
     return _Asked(answered.rubric, question, answered.answers, _scale_of(answered), scores, answered.games, pairs)
 
@@ -328,21 +330,13 @@ def _kind(first: Rater, second: Rater) -> str | None:
 def _pair(answered: Answered, first: Rater, second: Rater, question: str) -> _Pair | None:
     """The answers of both about the units that both answered; inside one side, about those that at least two answered."""
     found = answered.matched(first, second, question)
-    of_first, of_second = (counts[:, :-1].sum(axis=1) for counts in (found.counts_first, found.counts_second))
-    a, b = of_first[found.first], of_second[found.second]
+    a, b = (counts[:, :-1].sum(axis=1)[found.ways] for counts in (found.counts_first, found.counts_second))
     is_usable = a > 1 if first == second else (a > 0) & (b > 0)
-    was_asked = found.counts_second.sum(axis=1)[found.second] > 0
-    unanswered = 0 if first == second else int(found.units[(a > 0) & (b == 0) & was_asked].sum())
+    unanswered = 0 if first == second else int(found.units[(a > 0) & (b == 0)].sum())
     if not (is_usable.any() or unanswered):
         return None
-    counts = np.hstack(
-        [
-            np.repeat(found.counts_first[:, :-1], len(found.counts_second), axis=0),
-            np.tile(found.counts_second[:, :-1], (len(found.counts_first), 1)),
-        ]
-    )
-    patterns = (found.first * len(found.counts_second) + found.second)[is_usable]
-    return _Pair(found.games[is_usable], patterns, found.units[is_usable], counts, unanswered)
+    counts = np.hstack([found.counts_first[:, :-1], found.counts_second[:, :-1]])
+    return _Pair(found.games[is_usable], found.ways[is_usable], found.units[is_usable], counts, unanswered)
 
 
 def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[Comparison]:

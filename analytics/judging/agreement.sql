@@ -336,3 +336,64 @@ inner join answered
         and panel.unit_id = answered.unit_id
         and panel.variant is not distinct from answered.variant
 where panel.split <> 'none';
+
+-- game_answers: in which ways all raters together answered the questions about a game, and how many of its units were answered in each.
+-- One row is (episode_id, rubric, question, answers).
+-- Materialized: by judged game
+create or replace view game_answers as
+with taken as (
+    select
+        episode_id, rubric, question, annotator, source, imported_at, score,
+        replace(lower(answer), '/', '') as answer,
+        case
+            when starts_with(annotator, 'llm:') then split_part(annotator, '#', 1)
+            when source = 'planted' or starts_with(source, 'planted:') then 'planted truth'
+            else 'people'
+        end as rater,
+        hash(case when starts_with(unit_key, episode_id) then unit_key else concat_ws('/', episode_id, turn, agent) end) as unit
+    from unmaterialized('labels') as labels
+),
+
+-- whose answers may have come from two sources; of others each is the only one of its unit, and comparing them would take most of the time
+several as (
+    select rubric, annotator
+    from unmaterialized('labels') as labels
+    group by all
+    having min(source) != max(source) or not bool_and(starts_with(unit_key, episode_id))
+),
+
+labelled as (
+    select * from taken where (rubric, annotator) not in (select (rubric, annotator) from several)
+    union all
+    -- one person's answer that came from two sources, such as a page and its export, is one answer: the one that came last
+    select * from taken where (rubric, annotator) in (select (rubric, annotator) from several)
+    qualify row_number() over (
+        partition by episode_id, rubric, question, rater, annotator, unit order by imported_at desc nulls last, source
+    ) = 1
+),
+
+given as (
+    -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
+    select episode_id, rubric, question, unit, concat_ws(chr(31), rater, answer, score) as given
+    from labelled
+    where rater != 'planted truth' or answer != 'na' or question = 'PS6'
+    union all
+    select
+        episode_id, rubric, question, hash(unit_id) as unit,
+        concat_ws(
+            chr(31), judge || coalesce(' (' || variant || ')', ''),
+            case when status = 'answered' then replace(lower(answer), '/', '') end,
+            case when status = 'answered' then score end
+        ) as given
+    from unmaterialized('verdicts_latest') as verdicts_latest
+),
+
+of_units as (
+    select episode_id, rubric, question, array_to_string(list_sort(list(given)), chr(30)) as answers
+    from given
+    group by episode_id, rubric, question, unit
+)
+
+select episode_id, rubric, question, answers, count(*) as units
+from of_units
+group by all;
