@@ -133,13 +133,15 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
     return escape.move_category(escape_state(turn), player, escape_choices(turn))
 
 
-def _by_category(table: Mapping[str, str]) -> Check:
+def _by_category(answer: Callable[[str], str | None], *, clue: bool = False) -> Check:
+    """The answer that a move's category gets; `clue`: about clues of Hanabi alone."""
+
     def check(game: Transcript, turn: int, agent: str | None) -> Decision:
-        player = player_named(agent)
+        player = None if clue and game_of(game) != "hanabi" else player_named(agent)
         found = None if player is None else _category(game, game.turn(turn), player)
-        if found is None:
-            return _NO_MOVE
-        return Decision(table.get(found[0]), f"{found[0]}: {found[1]}")
+        if clue and (found is None or not found[0].startswith("clue")):
+            return Decision("na", "no clue is given")
+        return _NO_MOVE if found is None else Decision(answer(found[0]), found[1] if clue else f"{found[0]}: {found[1]}")
 
     return check
 
@@ -157,28 +159,6 @@ def _truth(game: Transcript, turn: int, agent: str | None) -> Decision:
     if false:
         return Decision("no", f"not so: {'; '.join(false)}")
     return Decision("yes", f"so: {'; '.join(c.text for c in found)}") if found else Decision(None, "no statement that a rule can read")
-
-
-def _clue(game: Transcript, turn: int, agent: str | None) -> tuple[str, str] | None:
-    player = player_named(agent)
-    if player is None or game_of(game) != "hanabi":
-        return None
-    found = _category(game, game.turn(turn), player)
-    return found if found and found[0].startswith("clue") else None
-
-
-def _clue_is_news(game: Transcript, turn: int, agent: str | None) -> Decision:
-    found = _clue(game, turn, agent)
-    if found is None:
-        return Decision("na", "no clue is given")
-    return Decision("no" if found[0] == "clue_redundant" else "yes", found[1])
-
-
-def _clue_is_playable(game: Transcript, turn: int, agent: str | None) -> Decision:
-    found = _clue(game, turn, agent)
-    if found is None:
-        return Decision("na", "no clue is given")
-    return Decision("yes" if found[0] == "clue_playable" else "no", found[1])
 
 
 def _way_is_open(game: Transcript, turn: int, agent: str | None) -> Decision:
@@ -222,14 +202,6 @@ def _play_is_safe(hinted: Container[int], state: HanabiState, card: int, seen: s
     return Decision("no", seen)
 
 
-def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:
-    player = player_named(agent)
-    found = None if player is None else _category(game, game.turn(turn), player)
-    if found is None:
-        return _NO_MOVE
-    return Decision(None if found[0] in _PASSIVE else _MOVES["active"].get(found[0], "yes"), f"{found[0]}: {found[1]}")
-
-
 def _own(check: Check) -> Check:
     """The check, undecided about an action that the harness chose because the reply named none."""
 
@@ -260,14 +232,14 @@ _Named = Mapping[str, Callable[[Transcript, int, str | None], Decision]]
 
 CHECKS: Final[_Named] = {
     "coordination.EC1": _truth,
-    "coordination.EC2": _own(_by_category(_MOVES["environment"])),
-    "coordination.TOM1": _own(_clue_is_news),
-    "coordination.TOM2": _own(_clue_is_playable),
+    "coordination.EC2": _own(_by_category(_MOVES["environment"].get)),
+    "coordination.TOM1": _own(_by_category(lambda category: "no" if category == "clue_redundant" else "yes", clue=True)),
+    "coordination.TOM2": _own(_by_category(lambda category: "yes" if category == "clue_playable" else "no", clue=True)),
     "coordination.TOM3": _own(_way_is_open),
     "coordination.TOM4": _keyed("TOM"),
     "coordination.JP1": _own(_is_safe),
-    "coordination.JP2": _own(_by_category(_MOVES["forward"])),
-    "coordination.JP3": _own(_is_active),
+    "coordination.JP2": _own(_by_category(_MOVES["forward"].get)),
+    "coordination.JP3": _own(_by_category(lambda category: None if category in _PASSIVE else _MOVES["active"].get(category, "yes"))),
     "coordination.JP4": _keyed("JP"),
 }
 """Name -> check."""
