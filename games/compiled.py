@@ -4,8 +4,6 @@ Numba itself finds what it has cached by the one file that has the function, and
 its helpers. So the name under which it caches a function states what the machine code is made from, wherever that is.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache, wraps

@@ -4,8 +4,6 @@ Up to the first call of an agent with another player in the chosen turn, everyth
 one of them writes or does at that call can be given. A family brings functions in its module `games.<family>.setup`, found by its name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import defaultdict

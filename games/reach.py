@@ -1,7 +1,5 @@
 """How far places are from one another: breadth-first search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Settings of a family's games: one model a family is the source of options, keys of experiment files, log headers and conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 

@@ -9,8 +9,6 @@ A reader takes each game or row of a file with `Reading.take`, so that one that 
 reader of lines does not, the lines on which it fails are looked for (`ingest.files.worker`).
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Guesses the mapping of a file of conversations: where its messages are, and which key is what, by names and by what the keys hold."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ A value counts as stored if any row of the file holds it; a message or call that
 tells that it is the same one. Words are compared by lines: a message of several parts is stored as one text.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections import Counter, defaultdict

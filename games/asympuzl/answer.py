@@ -4,8 +4,6 @@ An answer is free text that ends with one JSON object. Numbers of different toke
 into every log (section 8).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """AsymPuzl's games: puzzles by seed, the switches of a game, and the form that people fill in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

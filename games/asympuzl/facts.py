@@ -4,8 +4,6 @@ Best effort on free text (format description, section 9): what cannot be read is
 conditions and negations state nothing. A message proves that something was not stated only if all of it was read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

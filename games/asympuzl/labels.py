@@ -3,8 +3,6 @@
 Every label here is given by rule. `assumes_shared_view` needs a judge (judges/asympuzl/rubrics/asympuzl_failures.yaml).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ misinforming      states all, but exchanges two shapes (A) or two colors (B) of 
 ================= =========================================================================================
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence

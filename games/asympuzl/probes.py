@@ -1,7 +1,5 @@
 """Questions about working hypotheses of AsymPuzl, whose keys are the engine's."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Final

@@ -3,8 +3,6 @@
 Format description: sections 1 and 2. Positions count from 1 for agents and logs, from 0 in sequences.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

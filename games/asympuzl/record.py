@@ -4,8 +4,6 @@ The record is JSON Lines, one file a run, with three kinds of line (format descr
 ``turn`` lines a turn, and a ``result`` line, which is missing while the game runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol

@@ -6,8 +6,6 @@ of its partner that it is shown (the last ones, by the history length), and from
 from messages by `games.asympuzl.facts`. What that cannot read may have stated anything: then the value is a bound from below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ sparing      never plays a fail
 ============ ==========================================================================================================
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from functools import partial

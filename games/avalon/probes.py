@@ -1,7 +1,5 @@
 """Questions about what can be proven in games of Avalon, whose keys are the engine's."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 from typing import Final

@@ -1,7 +1,5 @@
 """What Avalon's players are asked; the texts are in prompts.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ players is a bit mask of their positions at the table, position 0 the lowest bit
 number of ways to deal the roles over it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Avalon's place in cotrace's own log: the header of a game, and the game of a header."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

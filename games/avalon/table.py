@@ -5,8 +5,6 @@ A turn is a stage: ``discussion`` (a message of each player), ``proposal`` (a te
 rules, or nothing: then the game goes on as logged, what differs is in `Table.differences`, and what follows from nothing is None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple

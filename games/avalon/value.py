@@ -5,8 +5,6 @@ if evil is on its team; the assassin names a random good player. All sequences o
 play.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import lru_cache

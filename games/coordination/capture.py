@@ -1,7 +1,5 @@
 """CollabCapture: the rules, and what a move does for the hunt. Source: formats description of LLM-Coordination, section 5.1."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: formats description of LLM-Coordination, section 6.1; the map is the code's, not the prompt's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache

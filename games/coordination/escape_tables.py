@@ -3,8 +3,6 @@
 A state is a number: rooms of Alice, Bob and the killer from 0, both generators' counters up to 2, and whom the killer has seen (`_SEEN`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """LLM-Coordination in experiments: one of its four games, layouts or scenarios, the parts of the agent as switches, and people's forms."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -4,8 +4,6 @@ Source: formats description of LLM-Coordination, sections 4.1 to 4.3, without it
 is 11 wide, as in the published code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The text similarity is that of the published scoring, on the standard library's 
 in another way choose other options for texts that resemble none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

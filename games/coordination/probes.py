@@ -1,7 +1,5 @@
 """Questions about states of CollabCapture, CollabEscape and Hanabi, whose keys are the engine's."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from itertools import product

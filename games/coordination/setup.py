@@ -1,7 +1,5 @@
 """LLM-Coordination's games, played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -15,8 +15,6 @@ structure, settings and seed give the same game for the same texts.
 A logged game, recomputed move by move.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -17,8 +17,6 @@ right large block named from its other end counts as a wrong position; a right s
    ``wrong_size``, only the colour ``wrong_color``, both ``wrong_color_and_size``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

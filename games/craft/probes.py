@@ -1,7 +1,5 @@
 """Questions about boards of CRAFT."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Final

@@ -1,7 +1,5 @@
 """CRAFT played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Questions about tables of Einstein Puzzles, whose keys are the engine's."""
 
-from __future__ import annotations
-
 import random
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Einstein Puzzles played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

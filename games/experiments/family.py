@@ -1,7 +1,5 @@
 """What a game family brings to experiments: a module `games.<family>.experiment`, found by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

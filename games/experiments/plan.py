@@ -3,8 +3,6 @@
 The file is read first; one line states an error in it. For a forecast, scripts play some of its games, and their prompts are counted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

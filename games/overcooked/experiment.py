@@ -1,7 +1,5 @@
 """Collab-Overcooked in experiments: orders, the switches of kitchen and agents, and the forms that people fill in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One game: who is asked when, conversations, queues, retries, and the published log entries (formats/overcooked.md, 2, 5, 6 and 8)."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ step as five steps; C: those five rotated so that the due one comes first. The p
 options are the five actions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

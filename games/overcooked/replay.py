@@ -5,8 +5,6 @@ A next action is verified if a reference has it next and the kitchen allows it. 
 and what is put, placed, operated or filled must belong to the order.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache

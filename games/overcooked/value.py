@@ -13,8 +13,6 @@ The definition is cotrace's own, in the manner of formats/values.md.
   the longest tail, would need a time that no agent can beat (J. R. Jackson's preemptive schedule of one machine, 1955; J. Carlier, 1982).
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache

@@ -4,8 +4,6 @@ A course knows nothing of who answers. So the game that a log holds is the game 
 A team of scripts alone (`Cast`) remembers and knows what it means: its games have planted labels.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ A family's module `experiment` can have ``FAULTLESS`` (scripts that play as well
 ``play_planted`` (plays such games, every fault and agent by turns).
 """
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

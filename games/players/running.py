@@ -4,8 +4,6 @@ Before anything is played, limits that no call could meet are refused (`contradi
 condition (`with_sampling`). A budget covers the whole run, however often it is started (`spent_before`). `Watch` reports the progress.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

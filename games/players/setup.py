@@ -4,8 +4,6 @@ A script can play well up to a turn and then fall into a fault: `vague@8` is `va
 `vague!12=bold` another script plays turn 12.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

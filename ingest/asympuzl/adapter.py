@@ -4,8 +4,6 @@ Format: docs/asympuzl.md. A game without a `result` line is one that still runs 
 next ingest replaces it.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """AsymPuzl games in cotrace's own log: played again from their replies, and measured as those of the record `asympuzl/1` are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The lines of an AsymPuzl log as typed records (format: docs/asympuzl.md), and sorted into games."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, Self

@@ -1,7 +1,5 @@
 """Replays logged AsymPuzl games: what each turn did, what it lost, where log and rules differ, and the rows that follow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,8 +4,6 @@ Format: docs/avalon.md. A game becomes a game of cotrace's own log, and is read 
 folders say. `all_games.json` repeats the games next to it without the players' reflections, so it is read only where they are absent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

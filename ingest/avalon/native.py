@@ -1,7 +1,5 @@
 """Avalon games in cotrace's own log: made once more by the rules, with what each player could prove, and what went wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Who speaks is found in this order: `speaker`, `agent` or `name` in the message's
 the log tells; its `name`; a name before a colon that all of the models' messages begin with (`Director: ...`); else its role.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Events of agents as chat messages: OpenHands, the Agent Data Protocol, AG2 and pydantic-ai, each known by keys of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

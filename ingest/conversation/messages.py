@@ -1,7 +1,5 @@
 """Messages of any dialect as chat messages, and what they hold: text, thoughts, tools that are called, and media by name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """A conversation as rows, and the scores of its log as numbers."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

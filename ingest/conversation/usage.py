@@ -1,7 +1,5 @@
 """What a message tells of the request to a model from which it came: the model, its tokens and cost, in the words of any dialect."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple

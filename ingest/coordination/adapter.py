@@ -3,8 +3,6 @@
 Format: docs/coordination.md. Every turn is replayed; differences of log and rules are rows of `log_disagreements`.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import time

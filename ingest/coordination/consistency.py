@@ -3,8 +3,6 @@
 What replay gives is compared where each game is replayed. A field that a log does not have is not compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

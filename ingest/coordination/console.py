@@ -3,8 +3,6 @@
 They are turned into the lines of the step logs and read as those are. Players' models do not stand in them. Format: docs/coordination.md.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Sequence

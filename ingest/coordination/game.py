@@ -1,7 +1,5 @@
 """A game of LLM-Coordination and its turns, whichever of the four it is: what their readers hand on, its regrets, its rows."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

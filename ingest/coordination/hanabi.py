@@ -1,7 +1,5 @@
 """Hanabi games of LLM-Coordination: what a logged game becomes, turn by turn, with the rules replayed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -5,8 +5,6 @@ first deal, the two give the whole game. Of a game that was cut they lack the ca
 docs/dev/benchmark_rules.md.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

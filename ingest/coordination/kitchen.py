@@ -1,7 +1,5 @@
 """Overcooked games of LLM-Coordination: what a logged game becomes, tick by tick, with the kitchen replayed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Games of LLM-Coordination in cotrace's own log: played again from their replies, and measured as the step logs are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice

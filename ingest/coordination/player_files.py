@@ -1,7 +1,5 @@
 """Reads the CSV files that the published players of Hanabi and Overcooked write, one a player."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

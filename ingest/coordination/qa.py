@@ -4,8 +4,6 @@ A log holds responses only, so the question file (`single_turn_trials.csv`) must
 episode of one turn. Format: docs/coordination.md.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

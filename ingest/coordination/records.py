@@ -3,8 +3,6 @@
 What a line cannot do without is required; the rest may be missing. How lines are read: `ingest.reading.adapter_types`.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 

@@ -5,8 +5,6 @@ cut:
 what is there is the episode, and the next ingest replaces it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

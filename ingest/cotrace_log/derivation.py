@@ -1,7 +1,5 @@
 """What a benchmark adds to cotrace's own log: the numbers that replaying its game gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """The lines of cotrace's own log, typed: `schemas.game` defines what they hold, here they are read back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields

@@ -1,7 +1,5 @@
 """A game of the store as cotrace's own log would hold it: out of its file where that is such a log, else out of the store's tables."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Format: docs/formats/craft.md, section 3. The summaries next to a log (.md, .csv) hold nothing that the log has not.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

@@ -4,8 +4,6 @@ Types are strict: a number in quotes is not a number. Fields that cotrace has no
 listed; fields that no published log has are counted by the adapter and named in the episode's details.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

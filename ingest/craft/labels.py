@@ -1,7 +1,5 @@
 """Label files of CRAFT: the answers of its human validation, and the truth that was planted in games played on the published engine."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Final

@@ -1,7 +1,5 @@
 """CRAFT games in cotrace's own log, made ready for replay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise

@@ -4,8 +4,6 @@ Every number is about the board as logged. The replay starts again from the logg
 reported once and not on every later turn.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The rows that replaying an Einstein game gives: metrics, failure categories, candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Einstein games in cotrace's own log, made ready for replay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, get_args
 

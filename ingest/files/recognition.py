@@ -1,7 +1,5 @@
 """What a file is, by its contents: which adapter reads it, which part of it, or why none does."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import zlib

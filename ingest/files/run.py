@@ -4,8 +4,6 @@ Worker processes read; this process checks and writes. A file's rows go into one
 moment, the store holds whole files only, and the next start takes in the rest.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque

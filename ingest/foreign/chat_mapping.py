@@ -1,7 +1,5 @@
 """Rows of chat lines as conversations, by the mapping file of `cotrace ingest --map` (docs/formats/chat_lines.md)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

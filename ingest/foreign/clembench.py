@@ -1,7 +1,5 @@
 """Reads clembench's `interactions.json`: a round is a turn, an event a message with its addressee; scores from `scores.json` next to it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

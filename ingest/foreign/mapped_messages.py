@@ -1,7 +1,5 @@
 """Messages of a log by a mapping: each as a chat message with its calls, its observation, its turn and who could read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

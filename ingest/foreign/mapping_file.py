@@ -1,7 +1,5 @@
 """The mapping file of `cotrace ingest --map`: its entries, and which of them a file of rows did not meet (docs/formats/chat_lines.md)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

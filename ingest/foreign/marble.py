@@ -1,7 +1,5 @@
 """Reads results of MARBLE (MultiAgentBench): a line is a game, an iteration a turn of assignments, replies, talk and a summary."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Reads MAST-Data (arXiv 2503.13657): traces of multi-agent systems; the failure modes found in them become labels of the rubric `mast`."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Reads spans of generative AI: OTLP JSON, the console exporter, Phoenix, TRAIL, LangSmith; a conversation is a game, a message a turn."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

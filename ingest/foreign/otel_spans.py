@@ -1,7 +1,5 @@
 """Spans of OTLP JSON, with their attributes as plain values, and the messages in them and in their events."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Reads Parquet: Inspect Scout's transcripts, rows of described formats, TRAIL's traces, lists of messages; others with `--map`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec

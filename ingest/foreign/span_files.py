@@ -1,7 +1,5 @@
 """Spans in files that are not OTLP: of the console exporter, of Phoenix, trees of spans (TRAIL), and runs of LangSmith."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from datetime import UTC

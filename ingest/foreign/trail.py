@@ -4,8 +4,6 @@ An error names the span in which it is: its label is of the turn that came of th
 the question, its impact the answer. Labels are in a column next to the trace, or in a file of the trace's name in a folder of annotations.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ from 1 (files count from 0). If another agent speaks then, `log_disagreements` h
 An agent or a step that the log does not have is reported, and is not a label.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any, Final, NamedTuple

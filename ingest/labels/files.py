@@ -3,8 +3,6 @@
 Forms are distinguished by their columns (docs/labels.md): those that game families bring, and cotrace's own.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

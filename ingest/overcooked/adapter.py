@@ -3,8 +3,6 @@
 Format: docs/overcooked.md. The log names neither model nor horizon nor file version: the model is the folder above the order's.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

@@ -1,7 +1,5 @@
 """The numbers and categories of a Collab-Overcooked game, as rows."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Collab-Overcooked games in cotrace's own log: played again from their replies, and measured as the published logs are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The parts of a published Collab-Overcooked log, typed (formats/overcooked.md, section 8)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, get_args

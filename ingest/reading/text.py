@@ -1,7 +1,5 @@
 """JSON, CSV and time stamps as other people's programs write them, read without trust."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -6,8 +6,6 @@ right; its partner did not report it, or reported it wrong; the harness lost an 
 repair is enough, and positions share the cost. Where a message that bears on a position was not understood, no agent is at fault for it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

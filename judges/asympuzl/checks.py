@@ -4,8 +4,6 @@ Where a label rests on reading free text, only what was read is proved: a "no" i
 take, and is undecided otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pieces of evidence that only AsymPuzl has: clues, working hypotheses, the partner's latest message."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 

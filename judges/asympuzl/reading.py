@@ -1,7 +1,5 @@
 """How messages of AsymPuzl are read: what they state of the puzzle, and what they ask for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

@@ -4,8 +4,6 @@ Source of the first three: Who&When (arXiv 2505.00212), section 4. Prompts are i
 verdicts of the rubric `decisive_error`: question `agent` has a name, question `step` a turn, from 1; the manner is the variant.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import secrets

@@ -1,7 +1,5 @@
 """The rubric `decisive_error`: a file like other rubrics, but its answers are an agent and a turn, and a manner may ask more than once."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from functools import cache

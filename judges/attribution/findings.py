@@ -5,8 +5,6 @@ state how much of the value is then retained. An agent whose replacement retains
 any agent's fault (`not_seen`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 

@@ -3,8 +3,6 @@
 They are baselines: what a judge is worth is what it adds to them. Each names an agent and a turn, or nothing where it finds no occasion.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

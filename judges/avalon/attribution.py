@@ -5,8 +5,6 @@ proven bad for that player could know better: they share the cost. The same hold
 for them. What no good player could prove is not anyone's fault. Merlin may do it as cover.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

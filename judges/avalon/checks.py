@@ -1,7 +1,5 @@
 """Engine checks of Avalon: claims against the record, the roles and what the speaker could prove; undecided where words are not plain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Evidence that only Avalon has: what the speaker knew, what everybody saw of the missions, and the true roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

@@ -5,8 +5,6 @@ clause that may speak of the past without being read is left open: a message sta
 cannot be about the past. A statement with several meanings is false only if all of them are: a vote is looked for in every proposal meant.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

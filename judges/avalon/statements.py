@@ -3,8 +3,6 @@
 A negative answer needs a whole reading: `is_silent` is true only of a text that has none of the words such a statement would take.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple

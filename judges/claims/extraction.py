@@ -5,8 +5,6 @@ reference, never board, target or outcome, and answers once a text. An answer co
 stand in the text is not certain.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import inspect

@@ -1,7 +1,5 @@
 """Claims of games that no family of ours knows: what each sentence does, to whom, in what words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

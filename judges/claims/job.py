@@ -8,8 +8,6 @@ Between submitting and collecting a batch, cotrace stores the request and the pr
 forgotten since is dropped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

@@ -3,8 +3,6 @@
 A family may also bring single messages without their game (`judges.<family>.messages`).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ not understood. A conclusion from something *not* being claimed needs `Absent` o
 a clause that might have made the claim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ An action that the harness chose, because the reply named none of the list, is n
 the reply was unreadable, and the harness's (`harness`) where the published one took the most similar action.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Final

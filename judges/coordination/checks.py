@@ -1,7 +1,5 @@
 """Engine checks of LLM-Coordination: answered wherever the state, the rules or the key decide, undecided elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Pieces of evidence that only LLM-Coordination has: what the player could see, what it replied, and what it did."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from games.coordination.players import partner_of

@@ -4,8 +4,6 @@ Each game has a list of forms: a pattern, and what makes it true. A sentence cou
 condition. Other text is left alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple

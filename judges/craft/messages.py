@@ -3,8 +3,6 @@
 So readers are measured on them as on any game; see `judges.claims.readers`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

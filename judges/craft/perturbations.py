@@ -8,8 +8,6 @@ Of a turn, every message that gives a candidate away gets the defect, and it cou
 sides: yes before it, no after it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Source: CRAFT (arXiv 2603.25268), judges of section 8 of the format description;
 code shows beyond its own walls (8.5), and are meant for variants that measure the effect.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Final

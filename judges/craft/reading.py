@@ -1,7 +1,5 @@
 """How texts of CRAFT are read: the claims that directors make, by rules or by a model, and what checks may use of the model's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

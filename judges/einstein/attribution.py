@@ -7,8 +7,6 @@ the player cannot know better whatever it does: neither a wrong guess nor a luck
 refused the object before speaks against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

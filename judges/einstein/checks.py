@@ -3,8 +3,6 @@
 State and actions decide sharing and moving. Claims of private reasoning are read from its text, and undecided where that is not possible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Pieces of evidence that only Einstein puzzles have: items, placed objects, reach, questions, shares, the chosen action."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from games.einstein.engine.puzzle import DESTINATIONS, REACH

@@ -4,8 +4,6 @@ Clause by clause. A clause that names an object or a corner bin is a claim, or v
 outside the corners, a question of the partner), or not understood; the last is recorded, so that nothing is called right by mistake.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

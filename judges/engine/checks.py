@@ -1,7 +1,5 @@
 """Engine checks: deterministic answers to a rubric's questions, given only where they can be proved; and how they are found by name."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial, wraps

@@ -8,8 +8,6 @@ could say something to the judge is replaced there by a neutral one (``A1``), an
 a message, and neither takes a plain `str`.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 The verdicts on perturbed units stand under the variant ``probe:<kind>``; only the report of probes reads them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A prompt is built from the pieces that the rubric lists and from nothing else. P
 in a module of its family (`judges.craft.pieces`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

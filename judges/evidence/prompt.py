@@ -9,8 +9,6 @@ game's text happens to look like it. Text is looked at as a reader would see it:
 characters taken out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Units: what one judgment looks at, which of them a rubric has in a game, which a user selects, and which evidence comes after them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

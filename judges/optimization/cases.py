@@ -4,8 +4,6 @@ Units are split by game into training, validation and held-out part; texts so th
 others. A rubric that is optimised asks a judge about cases as `cotrace judge` would.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

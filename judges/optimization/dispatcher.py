@@ -4,8 +4,6 @@ Optimisers work in threads of their own and swallow ordinary errors; whatever mu
 they let pass.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter

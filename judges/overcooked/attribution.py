@@ -8,8 +8,6 @@ The Chef alone has the recipe, so its own part is its own. What the Assistant ca
 for is the Chef's; with nothing asked for, it is the Chef's if the Chef could have asked since.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Engine checks of Collab-Overcooked: categories of requests and answers (`games.overcooked.taxonomy`) in stored games."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

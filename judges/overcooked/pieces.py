@@ -1,7 +1,5 @@
 """Pieces of evidence that only Collab-Overcooked has: order and recipe, the kitchen, what was done, requests and answers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS, kitchen

@@ -1,7 +1,5 @@
 """How cooks' texts are read: what they ask of the partner, what they plan, and what they report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What can be wrong with a rubric file whose keys and types are right: where its parts contradict each other."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Sequence

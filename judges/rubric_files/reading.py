@@ -3,8 +3,6 @@
 A file with mistakes of form is repaired as far as it takes to look for the others: all mistakes are reported in one pass.
 """
 
-from __future__ import annotations
-
 import copy
 import difflib
 import re

@@ -4,8 +4,6 @@ The same calls, prompts, answer types and rows as those of `judges.runs.runner`;
 batch under way. Costs are by the price file, which knows no discount for batches.
 """
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

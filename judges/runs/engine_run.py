@@ -4,8 +4,6 @@ What a check cannot prove is `undecided`. Checks are cheap and get better, so a 
 engine verdicts about the same units under the same rubric name. Many games are spread over processes.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is asked of a judge, which calls that takes, and what came of it."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

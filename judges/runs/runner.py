@@ -5,8 +5,6 @@ becomes a verdict row with status `failed`; machinery that fails (the store, the
 had been answered is stored: the next start asks only for the rest.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

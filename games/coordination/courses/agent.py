@@ -1,7 +1,5 @@
 """The published agent: memory, theory of mind, choice, verification; each part a switch (LLM-Coordination, section 3)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Each scripted player decides from the whole state, gives a reason, and may do one thing wrong on purpose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from random import Random

@@ -3,8 +3,6 @@
 Each scripted player decides from what it may know, gives a reason, and may do one thing wrong on purpose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Overcooked-AI played by models, scripts and people; each scripted cook chooses a listed macro action and gives a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final, NamedTuple

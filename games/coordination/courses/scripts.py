@@ -4,8 +4,6 @@ Scripts among themselves (`ScriptedTeam`) see the whole state and remember, and 
 (`SCRIPTS`) know the prompt alone: they read the situation back from it and play by a policy of the game.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

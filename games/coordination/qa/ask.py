@@ -3,8 +3,6 @@
 The prompt is the published one for OpenAI-style models: instruction, rules, a short acknowledgement, question; one request each, no memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Scripted directors as data: habits (ways to ask for a block or a removal, well or with a fault), and how often personas follow them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What a scripted director sees and has heard, what it wants done (or a message states of that), and its plan of an answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

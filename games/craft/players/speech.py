@@ -3,8 +3,6 @@
 Slips are what can go wrong between a builder's intention and its line: misreadings of the move, and broken lines.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 What a scripted director's texts claim: known from the plan, whatever the wording.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace

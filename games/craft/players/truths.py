@@ -6,8 +6,6 @@ builder made of them. Nothing is read out of texts. What each answer rests on, a
 docs/dev/planted_labels.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final

@@ -4,8 +4,6 @@ What an agent may see when it is its turn to speak or act; nothing else reaches 
 answer of the builder, or a result. Director personalities (paper, appendix) are drawn as in the released code.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence

@@ -22,8 +22,6 @@ The builder's tool tries moves on a copy of the board (agents of CRAFT, section 
 would come: as published, that leaks the target.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -6,8 +6,6 @@ the new domino that does, as a digit: 0 for none, 1 to 5 for the large codes in 
 What the cells to come can still add to progress, at most: each on its own, half a domino for half a move.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 import numpy as np

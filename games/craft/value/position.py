@@ -8,8 +8,6 @@ place. A stack is one number, eleven bits a layer, the lowest layer in the lowes
 is another, two bits a layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter

@@ -3,8 +3,6 @@
 The true answers to the rubrics' questions about a step come from construction and from the engine, never from reading the text.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace

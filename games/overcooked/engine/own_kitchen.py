@@ -4,8 +4,6 @@ What a kitchen leaves out is as in the published one. The roles stay: the Assist
 is one agent's; all else (grid, utensils, recipes, times) is free.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

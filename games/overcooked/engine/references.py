@@ -13,8 +13,6 @@ For one agent's own sequences (`OwnSequences`), states that its own actions cann
 others, so an agent can be in many states at once: in each to which some of its actions, in order, lead. These are the bits of a number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -4,8 +4,6 @@ The Chef works backwards from the order: what it needs and can make, it makes; w
 action, when the Assistant is free. The Assistant does the actions that are written out in the Chef's message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 

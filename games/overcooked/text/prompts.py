@@ -4,8 +4,6 @@ Sources: agents of the two, section 1; formats/overcooked.md, section 4 (the sta
 the messages, in our own words, are in prompts.yaml.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@
 the kitchen. Conditions and negations are not in them on purpose: what such a clause asks for is unknown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Each `.yaml` file next to this module is one format. Its mapping has the same entries as that of `cotrace ingest --map`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

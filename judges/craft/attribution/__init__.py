@@ -7,8 +7,6 @@ who carried a message out to the letter is not at fault for what the message got
 `requests` has what directors asked for, `case` the turn with all that the failure points are read from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple

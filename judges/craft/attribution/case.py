@@ -1,7 +1,5 @@
 """A CRAFT turn as attribution sees it: what was asked for and done, what each message lacks, what other moves would have retained."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property

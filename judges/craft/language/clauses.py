@@ -3,8 +3,6 @@
 Helper verbs join the verb that they carry, and participles that only describe a block are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Drafts of claims, and the book that holds them together with what was mentioned last; at the end it settles which claims come of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast

@@ -1,7 +1,5 @@
 """Words to items: each reader is tried in turn, then what belongs together is joined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace

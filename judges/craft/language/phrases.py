@@ -1,7 +1,5 @@
 """Words to blocks (determiner, count, size, colour and noun, in any usual order) and to places (cells, sides, corners, layers, walls)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The board as a director speaks of it: words to walls, cells, layers and blocks; who sees a place, by the words of `perspective.yaml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

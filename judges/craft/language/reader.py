@@ -4,8 +4,6 @@ After each sentence its drafts may change: corrections on the way (``the left, s
 sentence about one block, the one colour, size, layer and place that it names belong together, whatever its grammar.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Actions say what is to be placed, removed, replaced, moved or left; statements name needs, gaps, what is seen, what is right or wrong.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from judges.craft.language.clauses import Clause, Group, is_bare, joined, listed, with_block

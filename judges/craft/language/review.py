@@ -10,8 +10,6 @@ What such a stretch wants follows from its words of polarity (need, blank, wrong
 that is not there cannot be remarked, one that is there is not asked for. Where the two do not settle it, nothing is claimed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ Layers are counted from zero in the game's own notation, so that is what a bare 
 from 1``, shows that a text counts from one. Columns have no notation of their own: they stay unread, but for the squares of a chess board.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence

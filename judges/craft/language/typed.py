@@ -5,8 +5,6 @@ given by ordinary words, as in ``it takes just the one cell``. So the sentence o
 (`plain.yaml`), and the other sentences no word that may go on about the block.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise

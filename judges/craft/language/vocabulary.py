@@ -4,8 +4,6 @@ A claim has its text span and the origin of every field. Fields and their closed
 (claims of real utterances, sections 3 to 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
