@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from analytics.comparison.compare import behind, compare, is_shown
 from analytics.comparison.game_values import short_names, unlike_names
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 
 TOPICS: Final[Mapping[str, str]] = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 """Topic of a finding -> as people read it, in order."""
+
+FRONT_PAGE: Final = "front page: "
+"""Before the title of its topic it is the estimand of a finding in the report `claims`."""
 
 Row = Mapping[str, Any]
 _Losses = Mapping[tuple[str, str | None, str | None], str]
@@ -102,14 +104,21 @@ def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> l
 
     Args:
         store: a store with the views.
-        known: reports that were computed already, by name; of use are `compare` and `lost`.
+        known: reports that were computed already, by name; of use are `compare` and `lost`, and `claims`, which has the sentences.
 
     Raises:
         StoreError: the store cannot be read.
     """
     known = known or {}
-    losses = _losses(store, known.get("lost"))
-    return [*(finding for board in _boards(store, known.get("compare")) for finding in _of_board(store, board, losses)), *_of_judges(store)]
+    if "claims" in known:
+        topics = {FRONT_PAGE + title: topic for topic, title in TOPICS.items()}
+        columns = known["claims"].select("estimand", "population", "sentence", "report").rows()
+        return [Finding(topics[estimand], *others) for estimand, *others in columns if estimand in topics]
+    with store.reading():  # one opening for all queries, and one state of the store
+        rows = _Rows(*(query(store, sql) for sql in _ROWS))
+        losses = _losses(store, known.get("lost"))
+        boards = _boards(store, rows.leaderboard, known.get("compare"))
+        return [*(finding for board in boards for finding in _of_board(rows, board, losses)), *_of_judges(store)]
 
 
 def headlines(store: Store) -> dict[str, list[Headline]]:
@@ -119,13 +128,31 @@ def headlines(store: Store) -> dict[str, list[Headline]]:
         StoreError: the store cannot be read.
     """
     found: dict[str, list[Headline]] = {}
-    for board in _boards(store):
+    for board in _boards(store, query(store, _ROWS[0])):
         found.setdefault(board.benchmark, []).append(_who(board))
     return found
 
 
-def _boards(store: Store, compared: pl.DataFrame | None = None) -> list[_Board]:
-    rows = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
+_ROWS: Final = (
+    "SELECT * FROM leaderboard ORDER BY benchmark, score_mean DESC, team_name",
+    "SELECT benchmark, model, condition, turn, share, why FROM decisive_turns",
+    """SELECT benchmark, model, condition, category, turns, denominator, share_low, share_high
+    FROM failure_breakdown WHERE is_default AND share IS NOT NULL""",
+    "SELECT benchmark, model, condition, kind, episode_id, count(*) AS stretches FROM correction_spirals GROUP BY ALL",
+)
+
+
+class _Rows(NamedTuple):
+    """What the sentences are made of, of all teams."""
+
+    leaderboard: pl.DataFrame
+    decisive: pl.DataFrame
+    failures: pl.DataFrame
+    spirals: pl.DataFrame
+
+
+def _boards(store: Store, leaderboard: pl.DataFrame, compared: pl.DataFrame | None = None) -> list[_Board]:
+    rows = [row for row in leaderboard.to_dicts() if row["n"] > 0]
     pairs = (compare(store) if compared is None else compared).to_dicts()
     boards: dict[tuple[str, str | None], list[Row]] = {}
     for row in rows:
@@ -149,17 +176,17 @@ def _comparable(row: Row) -> tuple[str, str | None]:
     return row["benchmark"], row["game"] if family(row["benchmark"]) else row["condition"]
 
 
-def _of_board(store: Store, board: _Board, losses: _Losses) -> Iterator[Finding]:
+def _of_board(rows: _Rows, board: _Board, losses: _Losses) -> Iterator[Finding]:
     about = _about(board)
     yield Finding("who", board.benchmark, str(_who(board)), "leaderboard" if len(board.rows) == 1 else "compare")
     sentences = (
-        ("where", _where(store, about), "decisive-turns"),
+        ("where", _where(rows, about), "decisive-turns"),
         *(
             ("why", losses.get((board.benchmark, about.name if about.is_team else None, condition)), "lost")
             for condition in _conditions(board, about)
         ),
-        ("why", _failures(store, about), "failures"),
-        ("why", _spirals(store, about), "spirals"),
+        ("why", _failures(rows, about), "failures"),
+        ("why", _spirals(rows, about), "spirals"),
     )
     for topic, sentence, report in sentences:
         if sentence is not None:
@@ -174,20 +201,19 @@ class _About(NamedTuple):
     name: str
     """Of the team, or `all teams`."""
     model: str | None
-    """None: all models."""
+    """Of the team."""
     condition: str | None
     """None: all conditions, or the one of games without a condition."""
     is_team: bool
 
-    def where(self) -> str:
-        """SQL condition on `benchmark`, `model` and `condition`."""
-        of_team = "model = $model AND condition IS NOT DISTINCT FROM $condition"
-        of_all = "coalesce(model = $model, true) AND coalesce(condition = $condition, true)"
-        return f"benchmark = $benchmark AND {of_team if self.is_team else of_all}"
+    def of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Those with its `benchmark`, `model` and `condition`."""
+        import polars as pl
 
-    def values(self) -> dict[str, Any]:
-        """Of its parameters."""
-        return {"benchmark": self.benchmark, "model": self.model, "condition": self.condition}
+        is_its = pl.col("benchmark") == self.benchmark
+        if self.is_team:
+            return rows.filter(is_its, pl.col("model") == self.model, pl.col("condition").eq_missing(self.condition))
+        return rows.filter(is_its, *(pl.col("condition") == condition for condition in [self.condition] if condition is not None))
 
 
 def _about(board: _Board) -> _About:
@@ -285,25 +311,31 @@ def _losses(store: Store, lost: pl.DataFrame | None) -> _Losses:
     return {(row["benchmark"], row["team"], row["condition"]): row["sentence"] for row in found.iter_rows(named=True)}
 
 
-def _where(store: Store, about: _About) -> str | None:
-    decisive = query(store, f"SELECT turn, share, why FROM decisive_turns WHERE {about.where()}", about.values()).to_dicts()
-    if not decisive:
+def _where(rows: _Rows, about: _About) -> str | None:
+    decisive = about.of(rows.decisive)
+    if decisive.is_empty():
         return None
-    shares = [row["share"] for row in decisive if row["share"] is not None]
-    carried = f", which carries {share(sum(shares) / len(shares))} of what a game loses" if shares else ""
-    out = sum(row["why"] == "out_of_reach" for row in decisive)
+    mean_share, turn = cast("tuple[float | None, float]", (decisive["share"].mean(), decisive["turn"].median()))
+    carried = "" if mean_share is None else f", which carries {share(mean_share)} of what a game loses"
+    out = decisive["why"].to_list().count("out_of_reach")
     lost = f" After it the goal could no more be reached in {count(out)} of {count(len(decisive))} games." if out else ""
-    middle = f"{median(row['turn'] for row in decisive):g}"
-    return f"The turn that decides a game of {about.name} is turn {middle} at the median{carried}.{lost}"
+    return f"The turn that decides a game of {about.name} is turn {turn:g} at the median{carried}.{lost}"
 
 
-def _failures(store: Store, about: _About) -> str | None:
-    sql = (
-        f"SELECT category, sum(turns) AS turns, sum(denominator) AS denominator, min(share_low) AS low, max(share_high) AS high, "
-        f"count(*) AS parts FROM failure_breakdown WHERE is_default AND share IS NOT NULL AND {about.where()} GROUP BY category "
-        "ORDER BY turns DESC, category"
+def _failures(rows: _Rows, about: _About) -> str | None:
+    import polars as pl
+
+    turns, of = pl.sum("turns"), pl.sum("denominator")
+    wrong = (
+        about.of(rows.failures)
+        .filter(~pl.col("category").is_in(_WENT_RIGHT))
+        .group_by("category")
+        .agg(turns, of, low=pl.min("share_low"), high=pl.max("share_high"), parts=pl.len())
+        .filter(pl.col("turns") > 0)
+        .sort(-pl.col("turns"), "category")
+        .head(2)
+        .to_dicts()
     )
-    wrong = [row for row in query(store, sql, about.values()).to_dicts() if row["category"] not in _WENT_RIGHT and row["turns"]]
     if not wrong:
         return None
     first = wrong[0]
@@ -315,18 +347,19 @@ def _failures(store: Store, about: _About) -> str | None:
     )
 
 
-def _spirals(store: Store, about: _About) -> str | None:
-    counted = "count(*) AS n, count(DISTINCT episode_id) AS games, mode(kind ORDER BY kind) AS kind"
-    sql = f"SELECT {counted} FROM correction_spirals WHERE {about.where()}"
-    found = query(store, sql, about.values()).to_dicts()[0]
-    if not found["n"]:
+def _spirals(rows: _Rows, about: _About) -> str | None:
+    import polars as pl
+
+    found = about.of(rows.spirals)
+    if found.is_empty():
         return None
-    games = query(store, f"SELECT sum(games) AS n FROM leaderboard WHERE {about.where()}", about.values())["n"][0]
-    where = f"in {count(found['games'])} of {count(games)} games"
-    stretches = "1 stretch" if found["n"] == 1 else f"{count(found['n'])} stretches"
+    kinds = found.group_by("kind").agg(pl.sum("stretches")).sort(-pl.col("stretches"), "kind")
+    where = f"in {count(found['episode_id'].n_unique())} of {count(sum(about.of(rows.leaderboard)['games']))} games"
+    n = sum(found["stretches"])
+    stretches = "1 stretch" if n == 1 else f"{count(n)} stretches"
     verb = "spends" if about.is_team else "spend"
     whose = about.name if about.is_team else about.name.capitalize()
-    return f"{whose} {verb} {stretches} {where} on correcting without getting anywhere, mostly {in_words(found['kind'])}."
+    return f"{whose} {verb} {stretches} {where} on correcting without getting anywhere, mostly {in_words(kinds['kind'][0])}."
 
 
 def _how_sure(board: _Board) -> str:

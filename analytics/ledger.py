@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from analytics.findings import TOPICS, findings
+from analytics.findings import FRONT_PAGE, TOPICS, findings
 from analytics.report_columns import framed
 from analytics.reports import report
 from analytics.statistics.intervals import LEVEL
@@ -60,7 +60,7 @@ def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.
     """
     tables = {name: known[name] if known and name in known else report(store, name) for name in CLAIMED}
     front = [
-        {"report": one.report, "sentence": one.sentence, "estimand": f"front page: {TOPICS[one.topic]}", "population": one.benchmark}
+        {"report": one.report, "sentence": one.sentence, "estimand": FRONT_PAGE + TOPICS[one.topic], "population": one.benchmark}
         for one in findings(store, {**(known or {}), **tables})
     ]
     return framed("claims", [*statements(tables), *front])

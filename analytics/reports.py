@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import importlib
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from importlib.resources import files
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.query import condition, filtered, query
@@ -199,8 +202,21 @@ def all_reports(store: Store, **options: Any) -> dict[str, pl.DataFrame]:
     Raises:
         UsageError: as of `report`.
     """
-    found = {name: report(store, name, **options) for name in report_names() if name != "claims"}
-    return found | {"claims": marked(_compute("claims")(store, found), "claims")}
+    found: dict[str, pl.DataFrame] = {}
+    with ExitStack() as held:
+        held_since = -inf
+        for name in report_names():
+            if monotonic() - held_since > _HELD_S:
+                held.close()
+                held.enter_context(store.reading())
+                held_since = monotonic()
+            if name != "claims":
+                found[name] = report(store, name, **options)
+        return found | {"claims": marked(_compute("claims")(store, found), "claims")}
+
+
+_HELD_S: Final = 1.0
+"""Opening a store takes longer than many a report, so it stays open from report to report; but others must get their turn to write."""
 
 
 def columns_of(name: str) -> list[str]:
