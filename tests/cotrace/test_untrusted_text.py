@@ -59,6 +59,7 @@ from schemas.common.text import use_secrets_of_environment
 from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.canaries import MARK, SECRET, UNKNOWN_KEYS, canary, is_taken, planted, published_logs, small_logs
+from tests.masters import held_open
 
 
 def own_log(game: int) -> bytes:
@@ -280,11 +281,17 @@ def sent_to_browser(app: Dash, address: str) -> Iterator[Any]:
         yield called(app, (table["id"], "getRowsRequest", {"startRow": 0, "endRow": 20}), (table["id"], "id", table["id"]), *shown)
 
 
-def test_what_callbacks_send_to_a_browser_steers_nothing(hostile: Store) -> None:
+@pytest.fixture
+def held(hostile: Store) -> Iterator[Store]:
+    """The store, for tests that read it very often and write nothing."""
+    yield from held_open(hostile)
+
+
+def test_what_callbacks_send_to_a_browser_steers_nothing(held: Store) -> None:
     """Titles, components, figures and rows of tables, as Dash sends them."""
-    app = create_app(hostile)
+    app = create_app(held)
     rows = 0
-    for address in addresses(hostile):
+    for address in addresses(held):
         for part in sent_to_browser(app, address):
             found = list(strings(part))
             assert [(key, text) for key, text in found if STEERING.search(text) or SECRET in text] == [], address
@@ -348,10 +355,10 @@ SLOW = {"agreement", "claims", "corrected-rates", "correlations", "labels-needed
 
 
 @pytest.mark.parametrize("names", [{*report_names()} - SLOW, pytest.param(SLOW, marks=pytest.mark.long)], ids=["quick", "slow"])
-def test_every_report_prints_hostile_texts_as_texts(names: set[str], hostile: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_report_prints_hostile_texts_as_texts(names: set[str], held: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing that a terminal or a spreadsheet would run."""
     for name in sorted(names):
-        rows = report(hostile, name)
+        rows = report(held, name)
         for form in ("table", "csv"):
             emit(rows, form)
             printed = capsys.readouterr().out

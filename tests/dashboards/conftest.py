@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
+from tests.masters import held_open
 from tests.played import played_store
 
 
@@ -45,9 +46,9 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="session")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Nine games of three personas under the engine judge: read it, never write to it."""
-    return played_store(tmp_path_factory.mktemp("played"))
+    yield from held_open(played_store(tmp_path_factory.mktemp("played")))
 
 
 @pytest.fixture(scope="session")

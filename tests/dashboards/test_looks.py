@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +32,7 @@ from schemas.common import wording
 from schemas.families import title_of
 from schemas.store.store import Store
 from tests.ingest.asked import ingested, written
+from tests.masters import held_open
 from tests.played import played_store
 
 CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
@@ -42,14 +44,14 @@ CHAT = [
 
 
 @pytest.fixture(scope="module")
-def chats(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def chats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two conversations that no engine follows: two messages and a call between them."""
     folder = tmp_path_factory.mktemp("chats")
     store = ingested(
         folder, written(folder / "chat.jsonl", {"id": "x", "messages": CHAT}, {"id": "y", "messages": CHAT, "score": 0.5})
     ).store
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def test_axes_write_numbers_as_texts_do() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -13,15 +14,16 @@ from analytics.query import query
 from analytics.reports import report, report_names
 from dashboards.page_file import document
 from schemas.store.store import Store
+from tests.masters import held_open
 from tests.played import played_store
 
 LARGEST = 3_000_000
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Nine games of CRAFT, judged by the engine."""
-    return played_store(tmp_path_factory.mktemp("page"))
+    yield from held_open(played_store(tmp_path_factory.mktemp("page")))
 
 
 _SLOW = frozenset({"claims", "power", "ability", "judges-needed", "mediation", "survival-curves", "calibration", "calibrated-answers"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner
@@ -13,10 +14,11 @@ from schemas.store import batches
 from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
+from tests.masters import held_open
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games that are alike but for the condition, the turn limit or the builder, with spirals and verdicts."""
     steps = [Step(f'"{state}"', (Move("place"),)) for state in "ababc"]
     told = [(condition, limit, builder) for condition in ("c1", "c2") for limit in (10, 20) for builder in ("b1", "b2")]
@@ -32,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     agents = [Agent(game.name, role, role, model, None, None, None, None) for game, role, model in players]
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": answers, "agents": agents}))
-    return store
+    yield from held_open(store)
 
 
 @pytest.mark.sampled(1)

@@ -32,13 +32,14 @@ from schemas.store import batches
 from schemas.store.store import Store
 from tests.ingest.asked import ingested, written
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.masters import held_open
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("why")
     play_planted(folder / "logs", 12, seed=4)
-    return attributed(folder / "logs", folder)
+    yield from held_open(attributed(folder / "logs", folder))
 
 
 @pytest.mark.parametrize("filters", ["", "level=simple", "level=none"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import plotly.utils
@@ -19,7 +20,7 @@ from dashboards.teams import teams_of
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 
 def _drawn(store: Store, path: str, search: str = "") -> str:
@@ -27,14 +28,14 @@ def _drawn(store: Store, path: str, search: str = "") -> str:
 
 
 @pytest.fixture(scope="module")
-def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The recorded games and two respondents."""
     found = published_store(
         shared, tmp_path_factory.mktemp("pages"), "coordination/hanabi", "coordination/overcooked", "coordination/collab_games"
     )
     answers = shared / "data/coordination/coordqa/native_logs"
     ingest_paths([answers / f"all_openai_{who}0.json" for who in ("refusal", "bare_letter")], found, workers=1)
-    return found
+    yield from held_open(found)
 
 
 def test_the_page_shows_every_card(store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,6 +22,7 @@ from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from schemas.common import wording
 from schemas.store.store import Store
+from tests.masters import held_open
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
 
@@ -28,14 +30,14 @@ CONDITIONS = (GameSettings(), GameSettings(modes=("none", "none"), verifier="rea
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Six puzzles under two conditions."""
     folder = tmp_path_factory.mktemp("pages")
     play(PlayRequest(out=folder / "logs", personas=("mixed",), partners=("sensible",), games=6, conditions=CONDITIONS))
     store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def drawn(store: Store, path: str, search: str = "") -> str:

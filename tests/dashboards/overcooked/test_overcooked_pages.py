@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import polars as pl
 import pytest
@@ -18,17 +19,18 @@ from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
+from tests.masters import held_open
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("overcooked_pages")
     orders = ("boiled_egg", "baked_carrot_soup")
     play(PlayRequest(out=folder / "logs", orders=orders, policies=("optimal", "wrong-ingredient", "bad-responder-param"), games=2))
     filled = Store(folder / "played.duckdb")
     ingest_paths([folder / "logs"], filled, workers=1)
     ensure_installed(filled)
-    return filled
+    yield from held_open(filled)
 
 
 def drawn(store: Store, search: str) -> str:

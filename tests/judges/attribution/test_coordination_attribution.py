@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,18 @@ import pytest
 from analytics.query import query
 from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.masters import held_open
 
 pytestmark = pytest.mark.shared
 
 
 @pytest.fixture(scope="module")
-def games(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def games(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("coordination")
     (folder / "logs").mkdir()
     for name in ("collab_games", "hanabi"):
         shutil.copytree(shared / "data/coordination" / name, folder / "logs" / name)
-    return attributed(folder / "logs", folder)
+    yield from held_open(attributed(folder / "logs", folder))
 
 
 def test_all_costs_are_shared_out(games: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -24,6 +25,7 @@ from schemas.common.errors import UsageError
 from schemas.records import Attribution
 from schemas.store.batches import to_arrow
 from schemas.store.store import Store
+from tests.masters import held_open
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
@@ -39,8 +41,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return attributed(shared / "data/craft/craft_results", tmp_path_factory.mktemp("real"))
+def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(attributed(shared / "data/craft/craft_results", tmp_path_factory.mktemp("real")))
 
 
 def attributed(logs: Path, folder: Path) -> Store:
