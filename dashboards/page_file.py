@@ -141,10 +141,10 @@ def _contents(shown: Mapping[str, pl.DataFrame], empty: Sequence[str]) -> Html:
     for heading, reports in grouped().items():
         links = [Html("<a href='#{0}'>{0}</a>", name) for name in reports if name in shown]
         parts += [Html("<p><b>{}</b>: {}</p>", heading, Html.joined(", ", links))] if links else []
-    doubtful = {name: doubt for name, rows in shown.items() if (doubt := few_games(rows, name))}
+    doubtful = [name for name, rows in shown.items() if "few_games" in rows.columns and rows["few_games"].any()]
     if doubtful:
-        name, doubt = next(iter(doubtful.items()))
-        parts.append(_hint(f"Intervals that rest on few tasks are in {', '.join(doubtful)}. Of {name}: {doubt}."))
+        worth = few_games(shown[doubtful[0]], doubtful[0])
+        parts.append(_hint(f"Intervals that rest on few tasks are in {', '.join(doubtful)}. Of {doubtful[0]}: {worth}."))
     left_out = [_hint(f"Without rows, and left out: {', '.join(empty)}.")] if empty else []
     return Html("<nav class='card' aria-label='contents'>{}</nav>", Html.joined("", [*parts, *left_out]))
 

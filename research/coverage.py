@@ -398,12 +398,15 @@ def which_is_which() -> str:
 
 def measured(page: str) -> str:
     """The rows of docs/dev/coverage.md about numbers of games as CSV: what reports say about their own intervals."""
-    lines, method = ["method,games,least,mean,below,goal"], ""
-    numbers = r"([\d.]+) \| ([\d.]+) \| ([\d.]+) \|"
+    lines, method = ["method,games,least,mean,below,above,goal"], ""
+    number = r" ([\d.]+) \|"
     for line in page.splitlines():
         if line.startswith("#"):
             method = line.lstrip("# ").replace("`", "").split(" (")[0].split(":")[0]
-        found, of_raters = re.match(rf"\| (\d+) games \| {numbers}", line), re.match(rf"\| ([a-z]\w+) \| {numbers}", line)
+        found, of_raters = (
+            re.match(rf"\| (\d+) games \|{3 * number} [\d.]+ \|{number}", line),
+            re.match(rf"\| ([a-z]\w+) \|{4 * number}", line),
+        )
         if found:
             lines.append(f'"{method}",{",".join(found.groups())},{_LOW}')
         elif of_raters and re.fullmatch(r"\d+ games", method):  # one table for each number of games, one row for each coefficient

@@ -179,7 +179,9 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
         assert reach in said
         assert f"{one.below:.0%}".replace("%", " %") in said
     of_teams = pl.DataFrame({"metric": ["score", "success"], "paired": [True, True], "tasks": [12, 400], "low": [0.0, 0.1]})
-    assert few_games(of_teams, "compare") is None
+    assert "wider than need be" in str(few_games(of_teams, "compare"))
+    assert "fewer" not in str(few_games(of_teams, "compare"))
+    assert "below" not in str(few_games(of_teams, "compare"))
     of_raters = few_games(pl.DataFrame({"games": [40], "kappa_low": [0.1]}), "agreement")
     assert of_raters is not None
     assert "was below 92 % in" in of_raters
@@ -193,7 +195,7 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.report} {kind.low} {kind.value}")
 def test_where_intervals_of_a_kind_fell_short_the_report_says_so(kind: Kind) -> None:
-    """With as many games, of each report and each of its intervals; where they held the truth in every scene, not a word."""
+    """With as many games, of each report and each of its intervals, and where they are wider than need be; else not a word."""
     import polars as pl
 
     from analytics.statistics.few_games import FEW, few_games, marked
@@ -204,7 +206,10 @@ def test_where_intervals_of_a_kind_fell_short_the_report_says_so(kind: Kind) -> 
         rows = pl.DataFrame([over | others | ({kind.column: kind.value} if kind.column else {}) | {kind.low: 0.1}])
         said, least = few_games(rows, kind.report) or "", marked(rows, kind.report)["held_least"].item()
         assert least == one.least
-        assert (wording.share(one.least) in said) == (one.games < FEW or one.below > 0), said
+        assert (f"(least {wording.share(one.least)}" in said or f"worst scene {wording.share(one.least)}" in said) == (
+            one.games < FEW or one.below > 0
+        ), said
+        assert (f"in {wording.share(one.above)} of the simulated scenes (docs" in said) == (one.above > 0), said
 
 
 def test_every_interval_that_a_report_prints_has_its_line_and_was_simulated(tmp_path: Path) -> None:
