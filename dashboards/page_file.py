@@ -14,7 +14,7 @@ from dash.development.base_component import Component
 
 from analytics.findings import TOPICS, Finding, findings
 from analytics.reports import COMPUTED, described, grouped, shown_columns
-from analytics.statistics.few_games import few_games
+from analytics.statistics.few_games import are_few, few_games
 from analytics.views import VIEWS
 from dashboards.address import Address
 from dashboards.drawing import draw_page
@@ -141,7 +141,7 @@ def _contents(shown: Mapping[str, pl.DataFrame], empty: Sequence[str]) -> Html:
     for heading, reports in grouped().items():
         links = [Html("<a href='#{0}'>{0}</a>", name) for name in reports if name in shown]
         parts += [Html("<p><b>{}</b>: {}</p>", heading, Html.joined(", ", links))] if links else []
-    doubtful = [name for name, rows in shown.items() if "few_games" in rows.columns and rows["few_games"].any()]
+    doubtful = [name for name, rows in shown.items() if are_few(rows)]
     if doubtful:
         worth = few_games(shown[doubtful[0]], doubtful[0])
         parts.append(_hint(f"Intervals that rest on few tasks are in {', '.join(doubtful)}. Of {doubtful[0]}: {worth}."))

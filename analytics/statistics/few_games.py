@@ -265,6 +265,12 @@ def _is_between(rows: pl.DataFrame) -> bool:
     return {"kind", "teams"} <= set(rows.columns) and _BETWEEN in rows["kind"]
 
 
+def are_few(rows: pl.DataFrame) -> bool:
+    """Whether the interval of some row of a report rests on fewer than ten tasks or games."""
+    rests = _rests_on_few(rows)
+    return rests is not None and bool(rests.any())
+
+
 def _rests_on_few(rows: pl.DataFrame) -> pl.Series | None:
     import polars as pl
 

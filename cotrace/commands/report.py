@@ -133,6 +133,7 @@ def tell_all(store: Store, tables: Mapping[str, pl.DataFrame], most: int | None,
     """Print the findings, then under their headings the reports that have rows: how many, or with `has_tables` the first `most` of them."""
     from analytics.findings import findings
     from analytics.reports import grouped, prose_of, shown_columns, units_of
+    from analytics.statistics.few_games import are_few
     from cotrace.output import tell_findings
     from cotrace.tables import draw
 
@@ -153,7 +154,7 @@ def tell_all(store: Store, tables: Mapping[str, pl.DataFrame], most: int | None,
                 draw(rows, shown_columns(name, rows), units_of(name), most)
             if most and len(rows) > most and not prose_of(name):
                 echo(f"  {most} of {count(len(rows))} rows: cotrace report {name}")
-        doubtful += [name for name, rows in filled.items() if "few_games" in rows.columns and rows["few_games"].any()]
+        doubtful += [name for name, rows in filled.items() if are_few(rows)]
     if doubtful:
         say(f"intervals that rest on few tasks or games are in {', '.join(doubtful)}; each of these reports says what they are worth")
     empty = [name for name, rows in tables.items() if rows.is_empty()]

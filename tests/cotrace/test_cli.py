@@ -323,7 +323,9 @@ def test_the_report_of_everything_is_in_groups_with_one_note_of_few_tasks(tmp_pa
 @pytest.mark.parametrize("most", [None, 2])
 def test_the_report_of_everything_fits_a_terminal(most: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Under their headings the reports that have rows; tables, and how much is left out, where rows are wanted; one note of few games."""
-    few = pl.DataFrame({"benchmark": ["craft"] * 3, "team": ["a", "b", "c"], "n": [2] * 3, "score_low": [0.1] * 3, "score_high": [0.9] * 3})
+    few = pl.DataFrame(
+        {"benchmark": ["craft"] * 3, "team": ["a", "b", "c"], "games": [2] * 3, "score_low": [0.1] * 3, "score_high": [0.9] * 3}
+    )
     tables = {"spirals": few, "leaderboard": few, "judges": few.clear()}
     tell_all(Store(cotrace.open(tmp_path / "s.duckdb").path), tables, most, has_tables=most is not None)
     told = capsys.readouterr()
@@ -334,7 +336,7 @@ def test_the_report_of_everything_fits_a_terminal(most: int | None, tmp_path: Pa
     assert told.out.count("3 rows") == 2
     assert ("2 of 3 rows: cotrace report spirals" in told.out) == (most is not None)
     assert len([line for line in lines if line.startswith("craft ")]) == (0 if most is None else 4)
-    assert told.err.count("rest on few tasks or games are in spirals;") == 1
+    assert told.err.count("rest on few tasks or games are in spirals, leaderboard;") == 1
     assert "without rows: judges;" in told.err
 
 
