@@ -336,7 +336,7 @@ def test_the_report_of_everything_fits_a_terminal(most: int | None, tmp_path: Pa
     assert told.out.count("3 rows") == 2
     assert ("2 of 3 rows: cotrace report spirals" in told.out) == (most is not None)
     assert len([line for line in lines if line.startswith("craft ")]) == (0 if most is None else 4)
-    assert told.err.count("rest on few tasks or games are in spirals, leaderboard;") == 1
+    assert told.err.count("rest on few tasks or games are in leaderboard, spirals;") == 1
     assert "without rows: judges;" in told.err
 
 
