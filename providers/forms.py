@@ -96,7 +96,7 @@ def reask(form: Form, reply: str, why_not: str, mode: Mode) -> list[Message]:
         why_not: why it is not an answer.
         mode: how the form is asked for.
     """
-    due = f"Call the tool {form.tool.name} once, with arguments" if mode == "tools" else "Reply with one JSON object and nothing else, "
+    due = f"Call the tool {form.tool.name} once, with arguments" if mode == "tools" else "Reply with one JSON object and nothing else,"
     shown = reply[:_LONGEST_REPLY_SHOWN_AGAIN] or "(nothing)"
     text = (
         f"That reply is not an answer: {why_not}.\n{due} of this form. Write your own answer in each place that is marked << >>; "

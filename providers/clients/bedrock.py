@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 import instructor.v2.providers.bedrock.handlers  # noqa: F401 - registers the modes
@@ -86,7 +87,7 @@ class Connected(Client):
         found = await self._http.request(request.method, request.url, headers=headers, content=body)
         if not found.content.lstrip().startswith(b"{"):
             raise Fault("the reply is not a message", came=True)
-        return AioAWSResponse(request.url, found.status_code, dict(found.headers), _Whole(found.content))
+        return AioAWSResponse(request.url, found.status_code, dict(found.headers), SimpleNamespace(read=found.aread))
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
@@ -111,16 +112,6 @@ class Connected(Client):
         if self._sdk is not None:
             await self._sdk.close()
         await super().close()
-
-
-class _Whole:
-    """A body that has come, as the client reads one."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    async def read(self) -> bytes:
-        return self._body
 
 
 def _see_credentials() -> None:

@@ -24,7 +24,7 @@ from providers.faults import Unusable
 from providers.forms import CALL, ChatRequest, Form
 from providers.provider import Mode, ModelSettings, provider_of
 from providers.wire import Turn, http_client
-from schemas.chat.messages import Completion, Message, ToolCall
+from schemas.chat.messages import Completion, Message, ToolCall, counted
 from schemas.common.packages import needed
 
 # -- instructor -------------------------------------------------------------------------------------------
@@ -194,6 +194,12 @@ def arguments_of(call: ToolCall) -> Any:
 def called(call_id: Any, name: Any, arguments: Any) -> ToolCall:
     """A tool call whose arguments came as an object."""
     return ToolCall(str(call_id or ""), str(name or ""), json.dumps(arguments or {}, ensure_ascii=False))
+
+
+def unlisted(usage: Any, total: str, *listed: str) -> int:
+    """Tokens of a server's total that it does not list; 0 if it states no total."""
+    whole = counted(usage, total)
+    return whole - sum(counted(usage, name) for name in listed) if whole else 0
 
 
 def given(fields: Mapping[str, Any], left_out: frozenset[str] = frozenset()) -> dict[str, Any]:

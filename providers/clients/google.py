@@ -18,7 +18,7 @@ from instructor import AsyncInstructor, Provider
 from instructor import Mode as TheirMode
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged
+from providers.clients.client import HOOKS, Client, Gated, arguments_of, called, given, merged, unlisted
 from providers.forms import ChatRequest, Form, system_text
 from providers.provider import ModelSettings, address_of, key_of
 from providers.wire import Turn
@@ -29,6 +29,7 @@ _STOPPED: Final = {"STOP": "stop", "MAX_TOKENS": "length"}
 _FILTERED: Final = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"})
 _NUMBERED: Final = "#"
 """Begins the id of a call to which Google gives none: its place in the reply."""
+_LISTED: Final = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
 _LOGPROBS: Final = "response_logprobs"
 
 
@@ -155,7 +156,7 @@ def completion_of(response: Any) -> Completion:
         probabilities=probabilities_in(candidate.get("logprobsResult"), "chosenCandidates", "logProbability"),
         echo=parts if any("thoughtSignature" in part for part in parts) else None,
         served_model=text_or_none(reply.get("modelVersion")),
-        unlisted=_unlisted(usage),
+        unlisted=unlisted(usage, "totalTokenCount", *_LISTED),
     )
 
 
@@ -163,12 +164,6 @@ def _stopped(reason: Any) -> str | None:
     if not isinstance(reason, str):
         return None
     return "content_filter" if reason in _FILTERED else _STOPPED.get(reason, reason.lower())
-
-
-def _unlisted(usage: Any) -> int:
-    total = counted(usage, "totalTokenCount")
-    listed = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
-    return total - sum(counted(usage, name) for name in listed) if total else 0
 
 
 def _tokens(usage: Any) -> Tokens:

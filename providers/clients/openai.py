@@ -22,7 +22,7 @@ from instructor import Mode as TheirMode
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.clients.client import HOOKS, Client, Gated, given
+from providers.clients.client import HOOKS, Client, Gated, given, unlisted
 from providers.faults import TimedOut, classify
 from providers.forms import ChatRequest, Form
 from providers.provider import ModelSettings, address_of, is_at_own_server, key_in, key_of, provider_of
@@ -252,7 +252,7 @@ def completion_of(response: Any) -> Completion:
         echo=_echo(message, calls),
         served_model=text_or_none(reply.get("model")),
         cost=_cost(usage),
-        unlisted=_unlisted(usage),
+        unlisted=unlisted(usage, "total_tokens", "prompt_tokens", "completion_tokens"),
     )
 
 
@@ -295,11 +295,6 @@ def _tokens(usage: Any) -> Tokens:
     if reasoning > written:  # a part is never more than the whole
         written += reasoning
     return Tokens(input=prompt, output=max(written, total - prompt if prompt else 0), cached=cached, reasoning=reasoning)
-
-
-def _unlisted(usage: Any) -> int:
-    total = counted(usage, "total_tokens")
-    return total - counted(usage, "prompt_tokens") - counted(usage, "completion_tokens") if total else 0
 
 
 def _cost(usage: Any) -> float | None:
