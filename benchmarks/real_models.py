@@ -584,6 +584,10 @@ fills in hardly any, and what it answers is right in none of 6 answers. A reader
 prompt's example, so slow servers are asked sentence by sentence: then the Qwens read all texts, and about half of their claims are those of
 the rules. Of moves in games few can be read.
 
+Of the smallest model six texts of CRAFT (14 sentences) were not read before the time of the step was over. The user learns so before it
+begins: `cotrace claims` states how long the calls take on a slow server that `cotrace doctor` has measured. `--where` selects fewer texts,
+`--max-tokens` ends replies that run away; what was finished when it is stopped is stored, and the same command goes on.
+
 A server of your own is measured in the same way by `cotrace doctor --model openai/NAME --base-url URL` ([providers](providers.md)).
 """
 

@@ -61,12 +61,13 @@ def ask_reader(
         concurrency=concurrency,
         **limits,
     )
-    if dry_run:
+    if dry_run or (first.is_slow and not batch):
         plan = plan_reading(request, store)
         say(f"reading by {reader.model}: {plan.texts} texts, {plan.calls} calls to make, {plan.read_before} texts read before;")
-        say(f"  {takes(plan, request.settings)}")
-        show_prompt(plan.example)
-        return 0
+        say(f"  {takes(plan, first)}{'; --where selects fewer, and Ctrl-C keeps what is finished' if first.is_slow else ''}")
+        if dry_run:
+            show_prompt(plan.example)
+            return 0
     if batch:
         return _submit(reader, request, store)
     with progress_bar(f"reading by {reader.model}") as show:

@@ -326,13 +326,7 @@ def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | Non
         return CallResult(attempts=1, status="failed", error=reply.why_not)
     answer = read_answer(completion, form)
     refused = "refused" if answer.read_as == "refused: declined" else "no usable reply"
-    return CallResult(
-        attempts=1,
-        tokens=completion.tokens,
-        uncounted=not completion.is_counted,
-        cost=cost_of(completion, price),
-        completion=completion,
-        answer=answer,
-        status="answered" if answer.counts else "failed",
-        error=None if answer.counts else f"{refused}: {answer.why_not}",
-    )
+    why_not = None if answer.counts else f"{refused}: {answer.why_not}"
+    result = CallResult(attempts=1, answer=answer, status="answered" if answer.counts else "failed", error=why_not)
+    result.add(completion, cost_of(completion, price))
+    return result

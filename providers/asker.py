@@ -30,7 +30,7 @@ from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.server import CallResult, Server
 from schemas.chat.answers import Answer
-from schemas.chat.messages import Completion, why_no_probabilities
+from schemas.chat.messages import Completion, Tokens, why_no_probabilities
 from schemas.records import Call
 from schemas.store.journal import Journal
 
@@ -186,8 +186,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, result: Call
         priced: the model, and what it costs.
     """
     completion, answer, (model, price) = result.completion, result.answer, priced
-    tokens = (None,) * len(result.tokens) if result.uncounted else result.tokens
-    tokens_in, tokens_out, tokens_cached, _, tokens_reasoning = tokens
+    tokens_in, tokens_out, tokens_cached, _, tokens_reasoning = result.tokens or (None,) * len(Tokens._fields)
     is_priced = price is not None or (completion is not None and result.attempts > 0)
     return Call(
         call_id=secrets.token_hex(8),

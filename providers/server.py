@@ -72,15 +72,14 @@ class CallResult:
     attempts: int = 0
     timed_out: int = 0
     """Requests without a complete reply in time."""
-    tokens: Tokens = NO_TOKENS
+    tokens: Tokens | None = NO_TOKENS
+    """Of all completions; None if the server has not counted those of one."""
     latency_s: float | None = None
     """Seconds of all requests together, from sending to the last byte or to the end of waiting; None if none was sent."""
     completion: Completion | None = None
     """The last one that came, whether it could be used or not."""
     answer: Answer | None = None
     """How that one was read."""
-    uncounted: bool = False
-    """Whether the server has not counted the tokens of one of the completions."""
     unlisted: int = 0
     """Completions of which the server's total of tokens is not what it lists."""
     cost: float | None = 0.0
@@ -92,8 +91,7 @@ class CallResult:
     def add(self, completion: Completion, cost: float | None) -> None:
         """Count a completion that came; USD, None if not known."""
         self.completion = completion
-        self.tokens = self.tokens.plus(completion.tokens)
-        self.uncounted = self.uncounted or not completion.is_counted
+        self.tokens = self.tokens.plus(completion.tokens) if self.tokens and completion.is_counted else None
         self.unlisted += completion.unlisted != 0
         self.cost = None if self.cost is None or cost is None else self.cost + cost
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analytics.query import query
+from providers.profile import Profile, write
 from schemas.store.store import Store
 from tests.cotrace.test_model_options import whole
 from tests.judges.judged_games import store_of
@@ -172,3 +173,12 @@ def test_a_reader_whose_replies_are_all_unreadable_says_so(tmp_path: Path) -> No
     assert done.exit_code == 1
     assert "no text was read by llm-only:openai/little" in done.output
     assert "ingest games first" not in done.output
+
+
+def test_a_reader_behind_a_slow_server_is_told_before_it_begins(tmp_path: Path) -> None:
+    """How long it takes by what doctor measured, and what makes it shorter."""
+    store = store_of(tmp_path / "s.duckdb", turns=1)
+    with replying(text('{"claims": []}')) as (url, _):
+        write(Profile(model="openai/little", base_url=url, context=8192, slots=2, prompt_speed=50, reply_speed=2, modes=["json_schema"]))
+        done = called("claims", "--reader", "llm-only:openai/little", "--base-url", url, "--store", str(store.path))
+    assert re.search(r"\d+ texts, \d+ calls to make.*about \d+ min.*--where selects fewer.*rows by", done.output, re.DOTALL), done.output
