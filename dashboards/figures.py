@@ -268,7 +268,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
         own = [dot for dot in dots if dot.series == name and dot.value is not None]
         is_hollow = name in rings
         looks += not is_hollow
-        of_ring = of_ring if is_hollow else name
+        of_ring = of_ring if is_hollow else name if own else ""  # a ring without dots beside it has the entry in the legend
         color, symbol = _look(name, looks, is_hollow=is_hollow)
         shift = is_shared * (max(looks, 0) - (places - 1) / 2) * min(0.22, 0.7 / places)
         drawn.add_scatter(

@@ -298,8 +298,28 @@ _BLOCK: Final = 100
 _EDGES: Final = ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
 _LISTENERS: Final = {name: ["cotraceEdge(params)"] for name in _EDGES} | {"cellKeyDown": ["cotraceOpen(params)"]}
 """Event of a grid -> what `assets/grid.js` does then."""
-_WIDTHS: Final = {"words": 520, "team": 400, "judge": 220, "text": 170, "name": 240, "family": 180, "condition": 260, "when": 180}
-_LEAST: Final = {"when": 156, "team": 170, "judge": 204, "text": 118, "name": 112, "family": 150, "condition": 150, "words": 240}
+_WIDTHS: Final = {
+    "words": 520,
+    "team": 400,
+    "judge": 220,
+    "text": 170,
+    "name": 240,
+    "family": 180,
+    "condition": 260,
+    "when": 180,
+    "seconds": 110,
+}
+_LEAST: Final = {
+    "when": 156,
+    "team": 170,
+    "judge": 204,
+    "text": 118,
+    "name": 112,
+    "family": 150,
+    "condition": 240,
+    "words": 240,
+    "seconds": 100,
+}
 _LEAST_NUMBER, _LEAST_WITH_ENDS, _LEAST_WITH_SHARES = 76, 146, 172
 """Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
 _LEAST_LINK: Final = 150

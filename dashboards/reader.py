@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
@@ -228,14 +228,29 @@ def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName
     """
     phrases = [_phrases(read, row) for row in rows]
     models = [printable(str(row["model"])) for row in rows]
+    played = {((model, *said), row.get("condition")) for model, said, row in zip(models, phrases, rows, strict=True)}
+    same = Counter(alike for alike, _ in played)
+    for model, said, row in zip(models, phrases, rows, strict=True):
+        if same[model, *said] > 1:  # settings do not tell them apart
+            said.append(in_words(row.get("condition")))
     names: list[TeamName] = []
     for model, said in zip(models, phrases, strict=True):
-        namesakes = [set(others) for other, others in zip(models, phrases, strict=True) if other == model]
-        common = set.intersection(*namesakes)
-        own = [phrase for phrase in said if phrase not in common] if len(namesakes) > 1 else []
+        own = _telling(said, [others for other, others in zip(models, phrases, strict=True) if other == model and others != said])
         is_named = model != _UNKNOWN or not own
         names.append(TeamName(model, ", ".join(own)) if is_named else TeamName(", ".join(own), ""))
     return names
+
+
+def _telling(said: Sequence[str], others: Sequence[Sequence[str]]) -> list[str]:
+    """The fewest phrases that tell a team from each of the others, in their order: labels have little room."""
+    told: set[str] = set()
+    while said and others:
+        best = max(said, key=lambda phrase: sum(phrase not in other for other in others))
+        if all(best in other for other in others):
+            break
+        told.add(best)
+        others = [other for other in others if best in other]
+    return [phrase for phrase in said if phrase in told]
 
 
 def _phrases(read: Reader, row: Mapping[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ _MANY_TURNS: Final = 40
 _NUMBERED: Final = 6
 """Turns that are all named on an axis; a turn has no halves."""
 _FADED: Final = 0.62
-_NAME, _DETAIL = 26, 30
+_NAME, _DETAIL = 26, 34
 
 
 def _to(read: Reader, path: str, row: Row, **keys: str) -> str:

@@ -97,6 +97,11 @@ def take(browser: Browser, address: str, place: Path) -> None:
         page.goto(address)
         page.locator("main .card, main .note, main .stage, main h1").first.wait_for()
         page.wait_for_load_state("networkidle")
+        for above in range(0, page.evaluate("document.documentElement.scrollHeight"), height):  # what is below is drawn when it is seen
+            page.evaluate(f"scrollTo(0, {above})")
+            page.wait_for_timeout(200)
+        page.evaluate("scrollTo(0, 0)")
+        page.wait_for_load_state("networkidle")
         page.wait_for_function("!document.querySelector('.waiting, .ag-row-loading, .ag-loading')")
         page.wait_for_timeout(300)
         for theme in THEMES:

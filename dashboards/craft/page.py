@@ -32,6 +32,8 @@ _MEASURES: Final = {"share": "remove_gap", "any": "remove_gap_any", "first": "re
 """Reading -> process measure of the front page."""
 _PANEL_LETTERS: Final = 15
 """Of a line over a panel."""
+_LABEL_LETTERS: Final = 24
+"""Of a line of small print beside a bar."""
 _PANELS: Final = 6
 """Teams whose turns are drawn at first: those with most moves."""
 
@@ -122,9 +124,14 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
 
     keys = ["model", "condition", "builder", "judge"]
     teams = rows.select(keys).unique(maintain_order=True)
-    judged = zip(team_names(read, teams.to_dicts()), teams["judge"], strict=True)
-    names = [f"{_title(name)}<br><sup>{plain(judge)}</sup>" for name, judge in judged]
-    places = list(range(len(names)))  # names that are cut off can be alike
+    names, judges = team_names(read, teams.to_dicts()), teams["judge"].to_list()
+    said = [", ".join(filter(None, (name.detail, judge))) for name, judge in zip(names, judges, strict=True)]
+    small = [textwrap.wrap(text, _LABEL_LETTERS) for text in said]
+    labels = [
+        "<br>".join([plain(name.model), *(f"<span style='font-size: 11px'>{plain(line)}</span>" for line in lines)])
+        for name, lines in zip(names, small, strict=True)
+    ]
+    places = list(range(len(names)))  # labels can be alike
     drawn = go.Figure()
     for mode, color in _MODES.items():
         found = teams.join(rows.filter(mode=mode), on=keys, how="left", nulls_equal=True, maintain_order="left")
@@ -139,8 +146,8 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
         )
     drawn.update_layout(barmode="stack")
     drawn.update_xaxes(range=[0, 1], tickformat=".0%", title="director turns")
-    drawn.update_yaxes(autorange="reversed", tickvals=places, ticktext=names)
-    return styled(drawn, height=130 + len(names) * (20 + 16 * max(name.count("<br>") for name in names)))
+    drawn.update_yaxes(autorange="reversed", tickvals=places, ticktext=labels)
+    return styled(drawn, height=130 + len(names) * (24 + 15 * max(map(len, small))))
 
 
 def _reading(read: Reader) -> str:

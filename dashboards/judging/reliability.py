@@ -12,7 +12,7 @@ from analytics.drift import drift_report
 from analytics.estimates.corrected import corrected_rates
 from analytics.estimates.replacement import selective
 from analytics.judging.probes import probe_report, self_preference_report
-from dashboards.figures import Axis, look, plain, styled
+from dashboards.figures import SERIES, Axis, look, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, html, note
@@ -187,7 +187,8 @@ def _corrected_section(read: Reader, rubric: str) -> Part:
                 hint=f"Rings: what the judge says. Labels: {references}, taken as right. Dots, corrected: the judge on everything, "
                 "corrected by the labels of this model (prediction-powered). By error rates: Rogan and Gladen, with the labels of "
                 "all models; it holds if the judge errs alike for all. Where labelled units differ from the others, or the judge "
-                "leaves units unanswered, nothing is corrected: bounds count what is unknown once as no and once as yes.",
+                "leaves units unanswered, nothing is corrected: bounds count what is unknown once as no and once as yes. "
+                f"At most {len(SERIES)} teams are drawn, those with the most units.",
             ),
             *_risk_card(read, rubric, judge),
         ]
@@ -252,9 +253,11 @@ def _rates(read: Reader, rubric: str) -> TableRows:
 
 
 def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
-    """A dot for what the judge says, which has no interval, and one for the corrected rate, of each model."""
+    """A dot for what the judge says, which has no interval, and one for the corrected rate, of each model with the most units."""
     import polars as pl
 
+    most = rows.group_by("model").agg(pl.col("units").sum()).sort("units", "model", descending=[True, False]).head(len(SERIES))
+    rows = rows.join(most.select("model"), on="model", how="semi", maintain_order="left")
     none = pl.lit(None, pl.Float64)
     about = {"at": "question", "n": "units"}
     mended = rows.select(**about, series="model", value="rate", low="rate_low", high="rate_high", hollow=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,8 @@ _MOST_LINES: Final = 12
 """Roles or failure modes in a figure."""
 _MOST_TEAMS: Final = 10
 """Teams with a bar, those that lost most in a game."""
+_LETTERS: Final = 26
+"""Of a line of a team's name."""
 
 _STEPS: Final[Mapping[str, str]] = {
     "seeing": "seeing: no agent could see it",
@@ -303,11 +306,15 @@ def teams_figure(read: Reader, flows: pl.DataFrame, unit: str) -> go.Figure:
             customdata=[list(pair) for pair in zip(links, hover, strict=True)],
             hovertemplate="%{y}, %{fullData.name}: %{customdata[1]}<extra></extra>",
         )
-    labels = [f"{plain(short(names[team], 40))}<br><span style='font-size: 11px'>{counted(games[team], 'game')}</span>" for team in teams]
+    lines = [textwrap.wrap(names[team], _LETTERS, max_lines=2, placeholder=" …") or [names[team]] for team in teams]
+    labels = [
+        f"{'<br>'.join(map(plain, said))}<br><span style='font-size: 11px'>{counted(games[team], 'game')}</span>"
+        for team, said in zip(teams, lines, strict=True)
+    ]
     drawn.update_yaxes(tickvals=list(range(len(teams))), ticktext=labels, range=[len(teams) - 0.45, -0.55], ticklabelstandoff=6)
     drawn.update_xaxes(title=f"{unit} lost in a game")
     drawn.update_layout(barmode="stack")
-    return styled(drawn, height=150 + 40 * len(teams))
+    return styled(drawn, height=150 + (24 + 16 * max(map(len, lines), default=1)) * len(teams))
 
 
 def points_figure(read: Reader, flows: pl.DataFrame) -> go.Figure:
@@ -361,16 +368,20 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
     drawn = go.Figure()
     order = [*teams, *sorted({*rows["team_name"].to_list()} - {*teams})]
     names = short_names(order)
-    for team in order:
+    for place, team in enumerate(order):
         part = rows.filter(team_name=team)
+        is_other = place >= len(SERIES)
         drawn.add_scatter(
             x=part["turn"].to_list(),
             y=part["lost_a_game"].to_list(),
             mode="lines+markers",
             line={"shape": "hv", "color": color_of(team, order)},
             marker={"size": 5},
-            name=plain(names[team]),
-            hovertemplate="turn %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
+            name="other" if is_other else plain(names[team]),
+            legendgroup="other" if is_other else team,
+            showlegend=place <= len(SERIES),
+            meta=plain(names[team]),
+            hovertemplate="turn %{x}: %{y:.3g}<extra>%{meta}</extra>",
         )
     drawn.update_xaxes(title="turn", **numbered(max(rows["turn"].to_list(), default=1)))
     drawn.update_yaxes(title=f"lost so far, {unit}", rangemode="tozero")
