@@ -298,29 +298,9 @@ _BLOCK: Final = 100
 _EDGES: Final = ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
 _LISTENERS: Final = {name: ["cotraceEdge(params)"] for name in _EDGES} | {"cellKeyDown": ["cotraceOpen(params)"]}
 """Event of a grid -> what `assets/grid.js` does then."""
-_WIDTHS: Final = {
-    "words": 520,
-    "team": 400,
-    "judge": 220,
-    "text": 170,
-    "name": 240,
-    "family": 180,
-    "condition": 260,
-    "when": 180,
-    "seconds": 110,
-}
-_LEAST: Final = {
-    "when": 156,
-    "team": 170,
-    "judge": 204,
-    "text": 118,
-    "name": 112,
-    "family": 150,
-    "condition": 240,
-    "words": 240,
-    "seconds": 100,
-}
-_LEAST_NUMBER, _LEAST_WITH_ENDS, _LEAST_WITH_SHARES = 76, 146, 172
+_WIDTHS: Final = {"words": 520, "team": 400, "judge": 220, "text": 170, "name": 240, "family": 180, "condition": 260, "when": 180}
+_LEAST: Final = {"when": 156, "team": 170, "judge": 204, "text": 118, "name": 112, "family": 150, "condition": 240, "words": 240}
+_LEAST_NUMBER, _LEAST_SECONDS, _LEAST_WITH_ENDS, _LEAST_WITH_SHARES = 76, 100, 146, 172
 """Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
 _LEAST_LINK: Final = 150
 """Of a column of names that lead on: it says which row this is."""
@@ -476,7 +456,9 @@ def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any
 def _least(column: GridColumn) -> int:
     """Pixels that a column needs to be read."""
     with_ends = _LEAST_WITH_SHARES if column.low and column.kind == "share" else _LEAST_WITH_ENDS
-    least = with_ends if column.part or column.low else _LEAST.get(column.kind, _LEAST_NUMBER)
+    least = (
+        with_ends if column.part or column.low else _LEAST.get(column.kind, _LEAST_SECONDS if column.kind == "seconds" else _LEAST_NUMBER)
+    )
     word = max(map(len, column.heading.split()), default=0)
     return max(least, min(word * _LETTER + _AROUND, _WIDEST_HEADING))
 
