@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from analytics.views import BASIS, VIEWS, Meaning, files_of
+from analytics.views import BASIS, DUE, VIEWS, Meaning, files_of
 from schemas.common.errors import StoreError
 from schemas.store.store import SCHEMA_VERSION, SCHEMAS, Store
 from schemas.tables import TABLES
@@ -100,26 +100,49 @@ def ensure_installed(store: Store) -> None:
 
 
 def materialize(store: Store) -> None:
-    """Compute and store the rows of materialized views for the games that are due, in one transaction.
+    """Compute and store the rows of materialized views for the games that are due, so many turns in a transaction.
 
     A store that cannot be written now (held by others, on a full disk), has views of another cotrace, or is a lake, is left as it is: its
     readers compute what is due.
     """
     import duckdb
 
-    with suppress(StoreError, duckdb.Error), store.writing(sets_marks=True) as connection:
-        for schema in SCHEMAS if are_current(connection) else ():
-            connection.execute(f"create or replace temp table due as select episode_id from {schema}.due")
-            for spec in VIEWS:
-                if spec.schema == schema:
-                    connection.execute(
-                        f"delete from {schema}.{spec.name} where episode_id not in (select episode_id from {schema}.unchanged)"
-                    )
-                    connection.execute(spec.fill)
-            connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
-            connection.execute(_MARK.format(schema=schema))
+    is_left = True
+    with suppress(StoreError, duckdb.Error):
+        while is_left:
+            with store.writing(sets_marks=True) as connection:
+                is_left = are_current(connection) and any(_store_rows(connection, schema) for schema in SCHEMAS)
 
 
+def _store_rows(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
+    """Store the rows of the first games that are due; whether more are."""
+    connection.execute(_NEXT.format(schema=schema), {"most": _TURNS_AT_ONCE})
+    ((is_left,),) = connection.execute(f"select count(*) < (select count(*) from {schema}.due) from due").fetchall()
+    if is_left:  # all statements see these games alone as due
+        connection.execute(f"create table {schema}.batch as from due; create or replace view {schema}.due as from {schema}.batch")
+    for spec in VIEWS:
+        if spec.schema == schema:
+            connection.execute(f"delete from {schema}.{spec.name} where episode_id not in (select episode_id from {schema}.unchanged)")
+            connection.execute(spec.fill)
+    connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
+    connection.execute(_MARK.format(schema=schema))
+    if is_left:
+        connection.execute(f"{DUE.format(schema=schema)}drop table {schema}.batch")
+    return bool(is_left)
+
+
+_TURNS_AT_ONCE: Final = 100_000
+"""More take gigabytes of memory."""
+_NEXT: Final = """
+create or replace temp table due as
+select episode_id
+from (
+    select episode_id, sum(count(turn)) over (order by episode_id) - count(turn) as before
+    from {schema}.due left join turns using (episode_id)
+    group by episode_id
+)
+where before < $most
+"""
 _MARK: Final = """
 insert into {schema}.games by name
 select episode_id, source_id, adapter_version, ingested_at

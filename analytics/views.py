@@ -49,6 +49,12 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
+DUE: Final = """
+create or replace view {schema}.due as
+    select episode_id from episodes where episode_id not in (select episode_id from {schema}.unchanged);
+comment on view {schema}.due is 'Games without valid stored rows: queries compute them.';
+"""
+"""Made anew where a part of the games was due for a while."""
 _BASIS: Final = """
 create schema if not exists {schema};
 create or replace table {schema}.games as
@@ -59,13 +65,10 @@ create or replace view {schema}.unchanged as
     inner join episodes using (episode_id, source_id)
     inner join sources using (source_id, ingested_at)
     where sources.adapter_version is not distinct from games.adapter_version;
-create or replace view {schema}.due as
-    select episode_id from episodes where episode_id not in (select episode_id from {schema}.unchanged);
 comment on table {schema}.games is 'Games whose rows are stored, as they were when these were computed.';
 comment on view {schema}.unchanged is 'Games whose stored rows are valid: they did not change since.';
-comment on view {schema}.due is 'Games without valid stored rows: queries compute them.';
 """
-BASIS: Final = "".join(_BASIS.format(schema=schema) for schema in SCHEMAS)
+BASIS: Final = "".join(_BASIS.format(schema=schema) + DUE.format(schema=schema) for schema in SCHEMAS)
 """Which games are materialized, and which are due; made before the views, for no game."""
 
 _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")

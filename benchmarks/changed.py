@@ -8,13 +8,15 @@ cores. The ratio is to the goal: 2 s a page right after the change, 0.3 s for a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.browser import filled
-from benchmarks.figures import Figure, seconds
+from benchmarks.figures import Figure, seconds, table
 from benchmarks.pages import draw
 from benchmarks.timing import Measured, measured
 from benchmarks.workload import RUBRICS, craft_games, scratch
@@ -50,9 +52,17 @@ _COUNTS: Final = """
 
 
 def run(sizes: Sequence[int] = (100_000,), store: Path | None = None) -> list[Figure]:
-    """Measure, at each number of turns, or in a store that is there: the games that change it stay in it."""
+    """Measure, at each number of turns, or in a store that is there: the games that change it stay in it.
+
+    Each figure is printed as soon as it is there, to the second output; of a page that fails its error stands in its place.
+    """
     stores = [Store(store)] if store else [filled(craft_games(_PLAYED), size) for size in sizes]
-    return [figure for one in stores for figure in _measured(one)]
+    figures = []
+    for one in stores:
+        for figure in _measured(one):
+            print(table([figure]).splitlines()[-1], file=sys.stderr, flush=True)
+            figures.append(figure)
+    return figures
 
 
 def _measured(store: Store) -> Iterator[Figure]:
@@ -60,13 +70,21 @@ def _measured(store: Store) -> Iterator[Figure]:
     for name, address in _PAGES.items():
         change(store)
         page = partial(draw, store, Address.parse(*address.format(rubric=rubric).partition("?")[::2]))
-        after, again = measured(page), measured(page)
-        yield _held(f"{name}, {turns:,} turns, right after a change; again in {_in_words(again)}", after, _PAGE_S)
+        yield _tried(f"{name}, {turns:,} turns, right after a change", page, _PAGE_S, again=True)
     for words in _WORDS:
         search = partial(draw, store, Address("/search", {"q": (words,)}))
         search()  # what follows from a change alone
-        goal = _SEARCH_S * utterances / 1e6
-        yield _held(f"search for {words}, {utterances:,} utterances", measured(search, forget_kept), goal)
+        yield _tried(f"search for {words}, {utterances:,} utterances", search, _SEARCH_S * utterances / 1e6, forget_kept)
+
+
+def _tried(
+    name: str, page: Callable[[], object], goal: float, prepare: Callable[[], object] = lambda: None, *, again: bool = False
+) -> Figure:
+    try:
+        taken = measured(page, prepare)
+        return _held(f"{name}; again in {_in_words(measured(page))}" if again else name, taken, goal)
+    except Exception as error:  # noqa: BLE001 - the other pages are measured all the same
+        return Figure(name, f"failed: {type(error).__name__}: {str(error)[-200:]}", seconds(goal), math.inf, "<= 1", met=False)
 
 
 def _held(name: str, taken: Measured, goal: float) -> Figure:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import analytics.installation
 import ingest.files.run
 import schemas.store.store
 from analytics.forgetting import forget
@@ -66,8 +67,8 @@ def emptied(store: Store) -> Store:
     return store
 
 
-def test_kept_rows_are_those_that_the_views_compute(store: Store) -> None:
-    """Whether all games are kept, some or none, no number depends on it."""
+def test_kept_rows_are_those_that_the_views_compute(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether all games are kept, some or none, and however many at once, no number depends on it."""
     assert kept(store) == 10
     all_kept = rows(store)
     with store.writing() as connection:
@@ -75,6 +76,9 @@ def test_kept_rows_are_those_that_the_views_compute(store: Store) -> None:
     assert kept(store) == 6
     assert rows(store) == all_kept == rows(emptied(store))
     assert all(all_kept[name] for name in STORED["materialized"])
+    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 20)
+    materialize(store)
+    assert (kept(store), rows(store)) == (10, all_kept)
 
 
 def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> None:
