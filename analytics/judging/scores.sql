@@ -79,6 +79,62 @@ select
 from measured as m
 inner join judge_runs using (judge_run_id);
 
+-- answer_shares: how often each judge gave each answer, over all chosen games; an answer can name several; a table macro.
+-- One row is (rubric, question, judge, variant, answer), of what was answered and not of probes.
+-- Parameters: chosen: condition on the columns of `games`, true for all of them.
+-- Report: answers, ordered by rubric, question, judge, variant, share desc, answer
+create or replace macro answer_shares(chosen := true) as table
+with judged as (
+    select rubric, question, judge, coalesce(variant, '') as variant, episode_id, answer, score is not null as has_score
+    from verdicts_latest
+    where status = 'answered' and episode_id in (select episode_id from games where chosen)
+),
+
+sizes as (
+    select rubric, question, judge, variant, episode_id, count(*) as size
+    from judged
+    group by all
+),
+
+totals as (
+    select rubric, question, judge, variant, count(*) as games, sum(size) as answered, sum(size * size) as sizes_squared
+    from sizes
+    group by all
+),
+
+hits as (
+    select rubric, question, judge, variant, episode_id, unnest(string_split(answer, '|')) as answer, has_score
+    from judged
+),
+
+counted as (
+    select rubric, question, judge, variant, episode_id, answer, has_score, count(*) as n
+    from hits
+    group by all
+),
+
+sums as (
+    select
+        rubric, question, judge, variant, answer,
+        bool_or(has_score) as has_score,
+        sum(n)::bigint as n,
+        sum(n * n) as n_squared,
+        sum(n * size) as n_by_sizes
+    from counted
+    inner join sizes using (rubric, question, judge, variant, episode_id)
+    group by all
+)
+
+select
+    rubric, question, judge,
+    nullif(variant, '') as variant,
+    answer, has_score, n, answered::bigint as answered, games,
+    n / answered as share,
+    clustered_low(n, answered, games, n_squared, n_by_sizes, sizes_squared) as share_low,
+    clustered_high(n, answered, games, n_squared, n_by_sizes, sizes_squared) as share_high
+from sums
+inner join totals using (rubric, question, judge, variant);
+
 -- flagged_units: units whose text tries to speak to the judge, and what the judges answered about them.
 -- One row is (unit_id, flagged): a unit and what was found in the text that judges were shown.
 -- Report: flagged, ordered by unit_id, flagged
@@ -147,10 +203,11 @@ from verdicts_latest
 inner join games on verdicts_latest.episode_id = games.episode_id
 left join team_names on games.episode_id = team_names.episode_id;
 
--- judge_scores_by: how each judge answered each question; over the tasks of some tiers; a table macro: `from judge_scores_by(true)`.
--- One row is (rubric, question, judge, variant, benchmark, condition, model) and, if split, outcome.
--- Parameters: split: true for one row an outcome of the turn, false for all turns together; levels: list of the tiers that count, null for all.
-create or replace macro judge_scores_by(split, levels := null) as table
+-- judge_scores_by: how each judge answered each question, by team or over all chosen games; a table macro: `from judge_scores_by(true)`.
+-- One row is (rubric, question, judge, variant, benchmark, condition, model, team) and, if split, outcome.
+-- Parameters: split: true for one row an outcome of the turn, false for all turns together; chosen: condition on the columns of `games`, true for
+-- all of them; per: `team`, `model` for all teams of a model together, `question` for all games together; what is not parted is null.
+create or replace macro judge_scores_by(split, chosen := true, per := 'model') as table
 -- each version of a rubric with a bit of its own: bits are put together far faster than lists of hashes
 with numbered as (
     select
@@ -161,14 +218,33 @@ with numbered as (
     group by rubric_hash
 ),
 
+of_game as (
+    select
+        episode_id,
+        case when per <> 'question' then benchmark end as benchmark,
+        case when per <> 'question' then condition end as condition,
+        case when per <> 'question' then model end as model,
+        case when per = 'team' then team::varchar end as team
+    from games
+    where chosen
+),
+
+-- telling millions of units apart by name takes most of the time: it is done only where somebody was asked twice
+asked_again as (
+    select distinct rubric, judge, coalesce(variant, '') as variant
+    from verdicts
+    where repeat > 1
+),
+
 by_unit as (
     select
         verdicts_latest.rubric, verdicts_latest.question, verdicts_latest.judge, verdicts_latest.variant,
-        verdicts_latest.episode_id, verdicts_latest.turn, verdicts_latest.unit_id,
+        verdicts_latest.episode_id, verdicts_latest.turn,
+        case when asked_again.rubric is not null then verdicts_latest.unit_id end as unit,
         bit_or(numbered.mark) as marks,
         count(*) as verdicts,
         count(verdicts_latest.score) as scored,
-        avg(verdicts_latest.score) as score,
+        sum(verdicts_latest.score) as score,
         count(*) filter (verdicts_latest.status = 'answered' and verdicts_latest.score is null) as unscored,
         count(*) filter (
             verdicts_latest.status = 'answered'
@@ -187,6 +263,11 @@ by_unit as (
         count(*) filter (verdicts_latest.status = 'skipped') as skipped
     from verdicts_latest
     inner join numbered using (rubric_hash)
+    left join asked_again
+        on verdicts_latest.rubric = asked_again.rubric
+        and verdicts_latest.judge = asked_again.judge
+        and coalesce(verdicts_latest.variant, '') = asked_again.variant
+    where verdicts_latest.episode_id in (select of_game.episode_id from of_game)
     group by all
 ),
 
@@ -198,15 +279,15 @@ clusters as (
             else outcomes.outcome
         end as outcome,
         bit_or(by_unit.marks) as marks,
-        count(*) as units,
+        sum(case when by_unit.unit is null then by_unit.verdicts else 1 end)::bigint as units,
         sum(by_unit.verdicts)::bigint as verdicts,
         sum(by_unit.scored)::bigint as scored,
-        count(by_unit.score) as scored_units,
+        sum(case when by_unit.unit is null then by_unit.scored else least(by_unit.scored, 1) end)::bigint as scored_units,
         sum(by_unit.unscored - by_unit.na)::bigint as categorised,
         sum(columns(by_unit.* exclude (
-            rubric, question, judge, variant, episode_id, turn, unit_id, marks, verdicts, scored, score, unscored
+            rubric, question, judge, variant, episode_id, turn, unit, marks, verdicts, scored, score, unscored
         )))::bigint,
-        coalesce(sum(by_unit.score), 0) as total
+        coalesce(sum(by_unit.score / case when by_unit.unit is null then 1 else by_unit.scored end), 0) as total
     from by_unit
     left join outcomes
         on split and by_unit.episode_id = outcomes.episode_id and by_unit.turn = outcomes.turn
@@ -215,8 +296,8 @@ clusters as (
 
 summed as (
     select
-        clusters.rubric, clusters.question, clusters.judge, clusters.variant, episodes.benchmark,
-        run_conditions.condition, episodes.model, clusters.outcome,
+        clusters.rubric, clusters.question, clusters.judge, clusters.variant, of_game.benchmark,
+        of_game.condition, of_game.model, of_game.team, clusters.outcome,
         bit_count(bit_or(clusters.marks)) as wordings,
         count(*) filter (clusters.scored > 0) as episodes,
         sum(columns(clusters.* exclude (rubric, question, judge, variant, episode_id, outcome, marks, total)))::bigint,
@@ -226,9 +307,7 @@ summed as (
         sum(clusters.total * clusters.scored_units) as totals_by_units,
         sum(clusters.scored_units * clusters.scored_units) as units_squared
     from clusters
-    inner join episodes using (episode_id)
-    inner join run_conditions using (run_id)
-    where levels is null or list_contains(levels, episodes.level)
+    inner join of_game using (episode_id)
     group by all
 )
 
@@ -243,7 +322,7 @@ from summed;
 -- One row is (rubric, question, judge, variant, benchmark, condition, model, outcome).
 -- Columns as in: judge_scores_by.
 create or replace view judge_scores as
-select * from judge_scores_by(true);
+select * exclude (team) from judge_scores_by(true);
 
 -- judge_scores_models: how each judge answered each question, by evaluated model, over all turns.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model).
@@ -251,4 +330,13 @@ select * from judge_scores_by(true);
 -- Report: judges, ordered by rubric, question, judge, variant, model, condition
 -- Shows: rubric, question, judge, model, units, scored_units, score_mean, na, undecided, failed, bare_reasons, contradicting_reasons
 create or replace view judge_scores_models as
-select * exclude (outcome) from judge_scores_by(false);
+select * exclude (team, outcome) from judge_scores_by(false);
+
+-- judged_questions: how each judge answered each question over all chosen games, by what became of the turn; a table macro.
+-- One row is (rubric, question, judge, variant, outcome).
+-- Parameters: chosen: condition on the columns of `games`, true for all of them.
+-- Columns as in: judge_scores_by.
+-- Report: judged-questions, ordered by rubric, question, judge, variant, outcome
+-- Shows: rubric, question, judge, outcome, units, scored_units, score_mean, na, undecided, failed
+create or replace macro judged_questions(chosen := true) as table
+select * exclude (benchmark, condition, model, team) from judge_scores_by(true, chosen := chosen, per := 'question');

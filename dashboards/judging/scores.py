@@ -112,101 +112,22 @@ _JUDGES = """
     SELECT judge, coalesce(variant, '') AS variant, count(*) AS jobs FROM judge_runs
     WHERE rubric = $rubric AND (variant IS NULL OR NOT starts_with(variant, 'probe:')) GROUP BY ALL ORDER BY ALL
 """
-_JUDGED = """
-    judged AS MATERIALIZED (
-        SELECT
-            verdicts_latest.question, verdicts_latest.unit_id, verdicts_latest.episode_id, verdicts_latest.score,
-            verdicts_latest.answer, verdicts_latest.status,
-            games.benchmark, games.model, games.condition, games.team,
-            CASE WHEN verdicts_latest.turn IS NULL THEN 'episode' ELSE outcomes.outcome END AS outcome
-        FROM verdicts_latest INNER JOIN games USING (episode_id)
-        LEFT JOIN outcomes ON verdicts_latest.episode_id = outcomes.episode_id AND verdicts_latest.turn = outcomes.turn
-        WHERE verdicts_latest.rubric = $rubric AND verdicts_latest.judge = $judge AND coalesce(verdicts_latest.variant, '') = $variant
-            AND games.episode_id IN (SELECT episode_id FROM games WHERE {filters})
-    )
-"""
-_MEANS = """
-    count(*) AS games, sum(answers)::BIGINT AS scored, sum(k) / sum(n) AS mean,
-    clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS low,
-    clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
-"""
+_ABOUT = "rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant"
 _KINDS = """
-    WITH kinds AS (
-        SELECT answer, status = 'answered' AND score IS NULL AS has_no_score, count(score) AS scores, max(repeat) AS repeats
-        FROM verdicts WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
-            AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
-        GROUP BY ALL
-    )
-    SELECT coalesce(sum(scores), 0) > 0 AS has_scores,
-        count(*) FILTER (has_no_score AND lower(answer) NOT IN ('na', 'n/a')) > 0 AS has_categories,
-        coalesce(max(repeats), 1) > 1 AS asked_again
-    FROM kinds
+    SELECT count(score) > 0 AS has_scores,
+        count(*) FILTER (status = 'answered' AND score IS NULL AND lower(answer) NOT IN ('na', 'n/a')) > 0 AS has_categories
+    FROM verdicts WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
+        AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
 """
-# Where nobody was asked twice each scored answer is a unit of its own; telling ten million of them apart by name takes most of the time.
-_BY_QUESTION_ONCE = f"""
-    WITH by_game AS (
-        SELECT
-            said.question, CASE WHEN said.turn IS NULL THEN 'episode' ELSE outcome END AS outcome, said.episode_id,
-            count(*) AS n, sum(said.score) AS k, count(*) AS answers
-        FROM verdicts_newest AS said LEFT JOIN outcomes ON said.episode_id = outcomes.episode_id AND said.turn = outcomes.turn
-        WHERE said.rubric = $rubric AND said.judge = $judge AND coalesce(said.variant, '') = $variant AND said.score IS NOT NULL
-            AND said.episode_id IN (SELECT episode_id FROM games WHERE {{filters}})
-            AND (said.turn IS NULL OR outcomes.turn IS NOT NULL)
-        GROUP BY ALL
-    )
-    SELECT question, outcome, {_MEANS} FROM by_game GROUP BY question, outcome ORDER BY question, outcome
-"""
-_BY_QUESTION = f"""
-    WITH by_unit AS (
-        SELECT question, episode_id, turn, unit_id, avg(score) AS score, count(score) AS answers FROM verdicts_latest
-        WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant AND score IS NOT NULL
-            AND episode_id IN (SELECT episode_id FROM games WHERE {{filters}})
-        GROUP BY ALL
-    ),
-    by_turn AS (
-        SELECT question, episode_id, turn, count(*) AS n, sum(score) AS k, sum(answers) AS answers FROM by_unit GROUP BY ALL
-    ),
-    by_game AS (
-        SELECT question, CASE WHEN by_turn.turn IS NULL THEN 'episode' ELSE outcome END AS outcome, by_turn.episode_id,
-            sum(n) AS n, sum(k) AS k, sum(answers) AS answers
-        FROM by_turn LEFT JOIN outcomes ON by_turn.episode_id = outcomes.episode_id AND by_turn.turn = outcomes.turn GROUP BY ALL
-    )
-    SELECT question, outcome, {_MEANS} FROM by_game GROUP BY question, outcome ORDER BY question, outcome
-"""
-_SCORED = """
-    SELECT DISTINCT question FROM verdicts
-    WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant AND score IS NOT NULL ORDER BY question
-"""
+_MEANS = "outcome, scored, episodes, score_mean, score_low, score_high"
+_BY_QUESTION = f"SELECT question, {_MEANS} FROM judged_questions({{filters}}) WHERE {_ABOUT} AND scored > 0 ORDER BY question, outcome"
 _BY_TEAM = f"""
-    WITH {_JUDGED},
-    by_unit AS (
-        SELECT
-            benchmark, model, condition, team::VARCHAR AS team, outcome, episode_id, unit_id, avg(score) AS score, count(score) AS answers
-        FROM judged WHERE question = $question AND score IS NOT NULL GROUP BY ALL
-    ),
-    by_game AS (
-        SELECT benchmark, model, condition, team, outcome, episode_id, count(*) AS n, sum(score) AS k, sum(answers) AS answers
-        FROM by_unit GROUP BY ALL
-    )
-    SELECT benchmark, model, condition, team, outcome, {_MEANS} FROM by_game
-    GROUP BY benchmark, model, condition, team, outcome ORDER BY model, condition, outcome
+    SELECT benchmark, model, condition, team, {_MEANS} FROM judge_scores_by(true, chosen := {{filters}}, per := 'team')
+    WHERE {_ABOUT} AND question = $question AND scored > 0 ORDER BY model, condition, outcome
 """
 _CATEGORIES = f"""
-    WITH {_JUDGED},
-    said AS (
-        SELECT question, episode_id, unnest(string_split(answer, '|')) AS answer
-        FROM judged WHERE status = 'answered' AND score IS NULL
-    ),
-    sizes AS (SELECT question, episode_id, count(*) AS n FROM judged WHERE status = 'answered' GROUP BY ALL),
-    totals AS (SELECT question, count(*) AS games, sum(n) AS n, sum(n * n) AS nn FROM sizes GROUP BY ALL),
-    hits AS (SELECT question, answer, episode_id, count(*) AS k FROM said GROUP BY ALL),
-    sums AS (
-        SELECT question, answer, sum(k)::BIGINT AS k, sum(k * k) AS kk, sum(k * sizes.n) AS kn
-        FROM hits INNER JOIN sizes USING (question, episode_id) GROUP BY ALL
-    )
-    SELECT question, answer, k AS scored, games, k / n AS mean, clustered_low(k, n, games, kk, kn, nn) AS low,
-        clustered_high(k, n, games, kk, kn, nn) AS high
-    FROM sums INNER JOIN totals USING (question) WHERE lower(answer) NOT IN ('na', 'n/a') ORDER BY question, k DESC, answer
+    FROM answer_shares({{filters}}) WHERE {_ABOUT} AND NOT has_score AND lower(answer) NOT IN ('na', 'n/a')
+    ORDER BY question, n DESC, answer
 """
 
 
@@ -224,14 +145,14 @@ def _scores_section(read: Reader, rubric: str) -> Part:
         choices(address, "Visible evidence", "variant", shown, variant) if len(shown) > 1 else None,
     ]
     asked = {"rubric": rubric, "judge": judge, "variant": variant}
-    has_scores, has_categories, asked_again = read.rows(_KINDS, asked).row(0)
-    if not has_scores and not has_categories:
+    has_scores, has_categories = read.rows(_KINDS, asked).row(0)
+    ways = ["question", "team"] * has_scores + ["category"] * has_categories
+    if not ways:
         return html.Div([*chooser, note("No answer under these filters."), fold(read, COUNTS, rubric, is_open=True)])
     questions = _questions(read, rubric)
-    ways = (["question", "team"] if has_scores else []) + (["category"] if has_categories else [])
     by = chosen("team" if address.one("question") else address.one("by"), ways)
     draw = {
-        "question": lambda: _scores_card(read, read.rows(_BY_QUESTION if asked_again else _BY_QUESTION_ONCE, asked), questions, judge),
+        "question": lambda: _scores_card(read, read.rows(_BY_QUESTION, asked), questions, judge),
         "team": lambda: _teams_card(read, questions, asked),
         "category": lambda: _categories_card(read.rows(_CATEGORIES, asked), judge),
     }
@@ -269,7 +190,7 @@ def _worst(rows: pl.DataFrame, questions: Mapping[str, Question]) -> str:
     import polars as pl
 
     faults = [name for name, question in questions.items() if question.fault]
-    mean, is_fault = (pl.col("mean") * pl.col("scored")).sum() / pl.col("scored").sum(), pl.col("question").is_in(faults)
+    mean, is_fault = (pl.col("score_mean") * pl.col("scored")).sum() / pl.col("scored").sum(), pl.col("question").is_in(faults)
     whole = rows.group_by("question").agg(mean=mean, n=pl.col("scored").sum())
     worst = whole.sort(pl.when(is_fault).then(1 - pl.col("mean")).otherwise("mean"), "question").row(0, named=True)
     name = worst["question"]
@@ -284,10 +205,10 @@ def by_question(read: Reader, rows: pl.DataFrame, questions: Mapping[str, Questi
         Dot(
             line=wording.in_words(row["question"]),
             detail=_short(questions[row["question"]].ask) if row["question"] in questions else "",
-            value=row["mean"],
-            low=row["low"],
-            high=row["high"],
-            n=row["games"],
+            value=row["score_mean"],
+            low=row["score_low"],
+            high=row["score_high"],
+            n=row["episodes"],
             series=_WHOLE.get(row["outcome"], row["outcome"]),
             told=f"{wording.count(row['scored'])} scored answers",
             link=read.address.to(question=row["question"]),
@@ -302,11 +223,11 @@ def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
         Dot(
             line=f"{wording.in_words(row['answer'])}\0{row['question']}",
             detail=row["question"] if rows["question"].n_unique() > 1 else "",
-            value=row["mean"],
-            low=row["low"],
-            high=row["high"],
+            value=row["share"],
+            low=row["share_low"],
+            high=row["share_high"],
             n=row["games"],
-            told=f"{wording.count(row['scored'])} answers",
+            told=f"{wording.count(row['n'])} answers",
         )
         for row in rows.iter_rows(named=True)
     ]
@@ -318,7 +239,7 @@ def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
 
 
 def _teams_card(read: Reader, questions: Mapping[str, Question], asked: Mapping[str, object]) -> Part:
-    ids = read.rows(_SCORED, asked)["question"].to_list()
+    ids = read.rows(_BY_QUESTION, asked)["question"].unique(maintain_order=True).to_list()
     question = chosen(read.address.one("question"), ids)
     found = read.rows(_BY_TEAM, {**asked, "question": question})
     return card(
@@ -351,10 +272,10 @@ def by_team(read: Reader, rows: pl.DataFrame) -> go.Figure:
                 Dot(
                     line=name.key,
                     detail=name.detail,
-                    value=row["mean"],
-                    low=row["low"],
-                    high=row["high"],
-                    n=row["games"],
+                    value=row["score_mean"],
+                    low=row["score_low"],
+                    high=row["score_high"],
+                    n=row["episodes"],
                     series=series,
                     told=told,
                     link=link,
@@ -389,12 +310,11 @@ def _counts(read: Reader, rubric: str) -> TableRows:
     judge, variant = _asked(read, read.rows(_JUDGES, {"rubric": rubric}))
     return TableRows(
         sql="""
-            SELECT * FROM judge_scores_by(true, levels := $levels)
-            WHERE {filters} AND rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
+            FROM judge_scores_by(true, chosen := {filters})
+            WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
             ORDER BY question, model, condition, outcome
         """,
-        parameters={"rubric": rubric, "judge": judge, "variant": variant, "levels": list(read.address.all("level")) or None},
-        filter_on=("benchmark", "condition", "model"),
+        parameters={"rubric": rubric, "judge": judge, "variant": variant},
         columns=columns_of("scores", "counts"),
         link=lambda row: read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"]),
     )
