@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from ingest.conversation.messages import MessageParts, called_tool, calls_of, chat_messages, keys_with_content, parts_of, text_of
-from ingest.conversation.rows import UNKNOWN_MODEL, LoggedMessage, ModelCall, ToolUse
-from ingest.conversation.usage import Usage, inner_message, usage_of
+from ingest.conversation.rows import LoggedMessage, ToolUse
+from ingest.conversation.usage import ModelCall, inner_message, usage_of
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 
@@ -84,21 +84,9 @@ def _with_calls(messages: Sequence[ParsedMessage]) -> Iterator[ParsedMessage]:
         if one.call is None and (ids[index] is None or last[ids[index]] == index):
             usage = usage_of(held[index])
             if usage is not None:
-                yield replace(one, call=_call_of(usage, one.at))
+                yield replace(one, call=usage._replace(asked_at=one.at))
                 continue
         yield one
-
-
-def _call_of(usage: Usage, at: datetime | None) -> ModelCall:
-    return ModelCall(
-        model=usage.model or UNKNOWN_MODEL,
-        asked_at=at,
-        finish_reason=usage.finish_reason,
-        tokens_in=usage.tokens_in,
-        tokens_out=usage.tokens_out,
-        tokens_cached=usage.tokens_cached,
-        cost=usage.cost,
-    )
 
 
 def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[LoggedMessage]:

@@ -5,16 +5,15 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from ingest.conversation.usage import UNKNOWN_MODEL, ModelCall
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, TurnMetric, Utterance
-
-UNKNOWN_MODEL: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,29 +28,6 @@ class ToolUse:
     """None: the log does not say."""
     error_code: str | None = None
     error_text: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
-    """The request to a model from which a message comes, as the log tells it."""
-
-    model: str
-    asked_at: datetime | None = None
-    """None: the log does not say."""
-    served_model: str | None = None
-    """Which one the log states has replied."""
-    prompt: Any = None
-    """What the model was sent, as far as the log has it: it is hashed, not stored."""
-    finish_reason: str | None = None
-    tokens_in: int | None = None
-    """None, here and of the other counts: the log does not count them."""
-    tokens_out: int | None = None
-    tokens_cached: int | None = None
-    tokens_reasoning: int | None = None
-    latency_s: float | None = None
-    cost: float | None = None
-    attempts: int = 1
-    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,13 +282,13 @@ def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterat
 def _calls(episode: str, number: int, turn: Sequence[LoggedMessage], run: str, model_of: Callable[[str], str]) -> Iterator[Call]:
     for seq, message in enumerate(turn, start=1):
         if message.call is not None:
-            call = message.call if message.call.model != UNKNOWN_MODEL else replace(message.call, model=model_of(message.agent))
+            call = message.call if message.call.model != UNKNOWN_MODEL else message.call._replace(model=model_of(message.agent))
             yield _call(call, (message.agent, message.text, message.thought), f"{episode}/{number}/{seq}", (episode, number, run))
 
 
 def _call(call: ModelCall, reply_of: tuple[str, str | None, str | None], name: str, of: tuple[str, int | None, str]) -> Call:
-    agent, reply, thought = reply_of
-    episode, number, run = of
+    (agent, reply, thought), (episode, number, run) = reply_of, of
+    facts = call._asdict()
     return Call(
         call_id=name,
         purpose="player",
@@ -320,22 +296,11 @@ def _call(call: ModelCall, reply_of: tuple[str, str | None, str | None], name: s
         episode_id=episode,
         turn=number,
         agent=agent,
-        model=call.model,
-        prompt_hash=hashlib.sha256(dumps(call.prompt).encode(errors="surrogatepass")).hexdigest(),
+        prompt_hash=hashlib.sha256(dumps(facts.pop("prompt")).encode(errors="surrogatepass")).hexdigest(),
         reply=reply,
         reasoning=thought,
-        finish_reason=call.finish_reason,
-        tokens_in=call.tokens_in,
-        tokens_out=call.tokens_out,
-        tokens_cached=call.tokens_cached,
-        tokens_reasoning=call.tokens_reasoning,
-        cost=call.cost,
-        latency_s=call.latency_s,
-        attempts=call.attempts,
         status="answered" if call.error is None else "failed",
-        error=call.error,
-        asked_at=call.asked_at,
-        served_model=call.served_model,
+        **facts,
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 Raw = Mapping[str, Any]
@@ -20,17 +21,29 @@ _REASONS: Final = ("stop_reason", "finish_reason", "finishReason")
 _MOST_TOKENS: Final = 10**12
 
 
-class Usage(NamedTuple):
-    """A request; None, of any of these: the log does not say."""
+UNKNOWN_MODEL: Final = "unknown"
 
-    model: str | None
-    tokens_in: int | None
+
+class ModelCall(NamedTuple):
+    """The request to a model from which a message comes, as the log tells it; None, of any of these: the log does not say."""
+
+    model: str
+    asked_at: datetime | None = None
+    served_model: str | None = None
+    """Which one the log states has replied."""
+    prompt: Any = None
+    """What the model was sent, as far as the log has it: it is hashed, not stored."""
+    finish_reason: str | None = None
+    tokens_in: int | None = None
     """Cached ones included."""
-    tokens_out: int | None
-    tokens_cached: int | None
-    cost: float | None
+    tokens_out: int | None = None
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
+    latency_s: float | None = None
+    cost: float | None = None
     """USD."""
-    finish_reason: str | None
+    attempts: int = 1
+    error: str | None = None
 
 
 def inner_message(raw: Any) -> Raw:
@@ -39,7 +52,7 @@ def inner_message(raw: Any) -> Raw:
     return inner if isinstance(inner, Mapping) else raw if isinstance(raw, Mapping) else {}
 
 
-def usage_of(raw: Any) -> Usage | None:
+def usage_of(raw: Any) -> ModelCall | None:
     """What a message tells; None where it counts no tokens."""
     holders = list(_holders(raw, 2))
     counted = [one[key] for one in holders for key in _USAGES if isinstance(one.get(key), Mapping)]
@@ -50,8 +63,8 @@ def usage_of(raw: Any) -> Usage | None:
     tokens_in = _count(counts, _IN)
     apart = sum(_count(counts, (key,)) or 0 for key in _APART) if "prompt_tokens" not in counts else 0
     details = [counts, *(one for key in ("prompt_tokens_details", "input_tokens_details") if isinstance(one := counts.get(key), Mapping))]
-    return Usage(
-        model=_text(holders, _MODELS),
+    return ModelCall(
+        model=_text(holders, _MODELS) or UNKNOWN_MODEL,
         tokens_in=None if tokens_in is None else tokens_in + apart,
         tokens_out=_count(counts, _OUT),
         tokens_cached=next((found for one in details if (found := _count(one, _CACHED)) is not None), None),

@@ -19,7 +19,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import text_of
-from ingest.conversation.rows import Conversation, LoggedMessage, ModelCall, completed, numbers, outcome, reading_of
+from ingest.conversation.rows import Conversation, LoggedMessage, completed, numbers, outcome, reading_of
+from ingest.conversation.usage import ModelCall
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import loads, read_time, utf8
 from schemas.common.errors import BadInputError

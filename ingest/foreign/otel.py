@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import CalledTool, called_tool, calls_of, parts_of
-from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, completed, numbers, outcome, reading_of
-from ingest.conversation.usage import usage_of
+from ingest.conversation.rows import Conversation, completed, numbers, outcome, reading_of
+from ingest.conversation.usage import UNKNOWN_MODEL, ModelCall, usage_of
 from ingest.foreign import trail
 from ingest.foreign.otel_spans import Span, messages, with_content
 from ingest.foreign.span_files import spans_in
