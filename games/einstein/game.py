@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from pydantic import AliasChoices, Field, field_validator, model_validator
@@ -264,14 +264,6 @@ def _answers(answer: str | Action | Sequence[str]) -> list[Answer]:
     if isinstance(answer, Sequence):
         return [parse_answer(text) for text in answer]
     return [parse_answer(write_answer(answer.text))]
-
-
-_STEP: Final = timedelta(seconds=1)
-
-
-def turn_time(started_at: datetime, step: Step) -> datetime:
-    """Give the time that a step is logged with: games that are played by rule have no clock worth logging."""
-    return started_at + step.number * _STEP
 
 
 def end_entry(game: Game) -> End:

@@ -3,14 +3,14 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
 from games.einstein.engine.actions import answer_reading, write_answer
 from games.einstein.engine.puzzle import Puzzle, optimum_mode, parse_game_id
 from games.einstein.engine.table import goal_json, private_view_json
-from games.einstein.game import AGENTS, Game, GameSettings, end_entry, turn_entry, turn_time
+from games.einstein.game import AGENTS, Game, GameSettings, end_entry, turn_entry
 from games.einstein.game import PlayerView as EinsteinObservation
 from games.einstein.measures import trajectories
 from games.einstein.players.personas import PERSONAS, PLANNER
@@ -23,6 +23,8 @@ from schemas.chat.messages import Message
 from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, Header, ReplyEntry, Turn
 
+_STEP: Final = timedelta(seconds=1)
+"""Between the logged times of steps: games that are played by rule have no clock worth logging."""
 ROLES: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
 
@@ -105,7 +107,7 @@ def course_of(asked: GameSetup, game: Game | None = None) -> Course:
         replies = yield tuple(replace(seen, sample=sample) for sample in range(1, count + 1))
         texts = tuple(one.text for one in replies)
         step = game.act(agent, texts)
-        yield turn_entry(game, step, texts, at=turn_time(asked.started_at, step))
+        yield turn_entry(game, step, texts, at=asked.started_at + step.number * _STEP)
     return end_entry(game)
 
 

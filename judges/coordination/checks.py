@@ -20,11 +20,9 @@ from judges.coordination.situation import (
     game_of,
     hanabi_move,
     hanabi_state,
-    hand_index,
     harness_choice,
     hinted_cards,
     kitchen_state,
-    macro_of,
     player_named,
 )
 from judges.engine.checks import Check, Decision
@@ -118,11 +116,12 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
         return None
     kind = game_of(game)
     if kind == "hanabi":
-        return move_category(hanabi_state(turn), hand_index(turn, player), hanabi_move(action), hinted_cards(game, turn.turn))
+        hand = 0 if turn.state_before.get("player") == player else 1  # in `hanabi_state` the acting player has index 0
+        return move_category(hanabi_state(turn), hand, hanabi_move(action), hinted_cards(game, turn.turn))
     if kind == "overcooked":
-        macro = macro_of(action)
-        if macro is None:
+        if not action.arguments.get("asked"):
             return None
+        macro = str(action.arguments.get("macro"))
         category, seen = macro_category(cookers_of(turn), macro)
         return category, seen or macro
     if kind == "collab_capture":

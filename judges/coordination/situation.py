@@ -56,11 +56,6 @@ def hinted_cards(game: Transcript, turn: int) -> frozenset[int]:
     return frozenset(place for place, known in enumerate(held) if known.color_hinted or known.rank_hinted) | set(clued_cards(game, turn))
 
 
-def hand_index(turn: TurnView, player: Player) -> int:
-    """Place of a player's hand in `hanabi_state`: the acting one has index 0."""
-    return 0 if turn.state_before.get("player") == player else 1
-
-
 def hanabi_state(turn: TurnView) -> HanabiState:
     """The table before a turn, the acting player first."""
     state = turn.state_before
@@ -144,11 +139,6 @@ def _item(text: str | None) -> Item | None:
     name, _, counts = text.partition(" ")
     onions, _, ticks = counts.partition("/")
     return Item(name, int(onions or 0), int(ticks or 0))
-
-
-def macro_of(action: ActionView) -> str | None:
-    """The macro action that a cook chose in this tick; None if it was not asked."""
-    return str(action.arguments.get("macro")) if action.arguments.get("asked") else None
 
 
 def capture_state(turn: TurnView) -> CaptureState:

@@ -8,15 +8,10 @@ import random
 from functools import cache
 from typing import Final
 
-from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, write_answer
+from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
 from games.einstein.engine.puzzle import COMMON, Bin, Grounding, Item, Relation, infer_goals, mentions
 from games.einstein.players.mind import Intent, Mind, StatedThought
 from schemas.common.packages import packaged_yaml
-
-
-def raw_answer(intent: Intent, rng: random.Random, *, reasoning: bool) -> str:
-    """Write a whole answer, with thoughts if they are asked for."""
-    return write_answer(intent.action_text, thoughts(intent, rng) if reasoning else None)
 
 
 def thoughts(intent: Intent, rng: random.Random) -> str:

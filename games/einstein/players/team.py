@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple, cast
 
 from games.einstein.claims import Belongs, Corner
-from games.einstein.engine.actions import Action, Move, Pass, Share
+from games.einstein.engine.actions import Action, Move, Pass, Share, write_answer
 from games.einstein.engine.puzzle import DESTINATIONS, Bin, mentions, optimum_mode
 from games.einstein.engine.table import Setting, bits
 from games.einstein.game import AGENTS, Game, PlayerView
 from games.einstein.measures import plan
 from games.einstein.players.mind import Intent, Mind, StatedThought
 from games.einstein.players.personas import FAULTLESS, PERSONAS, PLANNER
-from games.einstein.players.speech import raw_answer, traced
+from games.einstein.players.speech import thoughts, traced
 from games.einstein.replay import Step
 from games.players.player import Observation
 from games.players.setup import onset_of, unmended
@@ -58,7 +58,7 @@ class ScriptedPlayer:
 
     def _answer(self, mind: Mind, *, reasoning: bool) -> ScriptedAnswer:
         intent = self._planned(mind) or PERSONAS[self._onset.at(mind.seen.step + 1, FAULTLESS)].decide(mind, self._rng)
-        return ScriptedAnswer(raw_answer(intent, self._rng, reasoning=reasoning), intent)
+        return ScriptedAnswer(write_answer(intent.action_text, thoughts(intent, self._rng) if reasoning else None), intent)
 
     def _planned(self, mind: Mind) -> Intent | None:
         seen = mind.seen

@@ -37,7 +37,7 @@ from judges.craft.language.vocabulary import (
     Stretch,
     Token,
     at,
-    is_ordinary,
+    kind_of,
     make,
     word_set,
 )
@@ -95,7 +95,7 @@ def lexed(sentence: Sequence[Token]) -> Lexed:
         if item is not None:
             item.start, item.end = sentence[index].start, sentence[index + used - 1].end
             items.append(item)
-        elif found is None and (not is_ordinary(words[index]) or words[index] in SIZES):
+        elif found is None and (kind_of(words[index]) != "talk" or words[index] in SIZES):
             unknown.append(sentence[index])
         else:
             unknown += [token for token in sentence[index : index + used] if token.word in _TELLING]

@@ -235,11 +235,6 @@ def kind_of(word: str) -> str:
     return exact or ("talk" if any(form in _ordinary_words()["talk"] for form in _forms(word)) else "")
 
 
-def is_ordinary(word: str) -> bool:
-    """Whether a word states nothing of any block or place."""
-    return kind_of(word) == "talk"
-
-
 def _forms(word: str) -> Iterator[str]:
     yield word
     for ending, instead in _ENDINGS:
