@@ -17,7 +17,7 @@ from games.coordination.escape import FIXES_NEEDED
 from games.coordination.hanabi import COLOR_NAMES, DECK
 from games.coordination.kitchen import HELD_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
-from ingest.coordination.game import PRINTED_ON_FAILURE
+from ingest.coordination.game import PRINTED_ON_FAILURE, differences
 from ingest.coordination.records import (
     MOST_FACTS,
     CaptureStep,
@@ -70,12 +70,11 @@ def hanabi_texts(step: HanabiStep) -> Iterator[Difference]:
     yield from _differing(step.player, _HANABI, text, counts)
     stacks = dict(_STACK.findall(text))
     due = {COLOR_NAMES[color]: str(rank) for color, rank in table.fireworks.items()}
-    if stacks and stacks != due:
-        yield Difference(f"{step.player}.observation_text", repr(stacks), repr(due))
     cards = ["".join(card) for card in _CARD.findall(text)]
     hand = table.hands.get(partner_of(step.player), [])
-    if cards and cards != hand:
-        yield Difference(f"{step.player}.observation_text", repr(cards), repr(hand))
+    for shown, there in ((stacks, due), (cards, hand)):
+        if shown:
+            yield from differences({f"{step.player}.observation_text": (shown, there)})
 
 
 def kitchen_texts(step: KitchenStep) -> Iterator[Difference]:
@@ -92,8 +91,7 @@ def kitchen_texts(step: KitchenStep) -> Iterator[Difference]:
 
 def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[Difference]:
     shown = _shown(wording, text or "")
-    if shown is not None and shown != due:
-        yield Difference(f"{player}.observation_text", repr(shown), repr(due))
+    yield from differences({f"{player}.observation_text": (due if shown is None else shown, due)})
 
 
 @lru_cache(maxsize=1024)  # who is where comes again, and so do the words for it
@@ -117,11 +115,6 @@ def contradictions(steps: Sequence[Step]) -> list[list[Difference]]:
     return found
 
 
-def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[Difference]:
-    """The differences among pairs of what is logged and what would have to stand there."""
-    return [Difference(name, repr(logged), repr(due)) for name, (logged, due) in pairs.items() if logged != due]
-
-
 _GAMES: Final = {HanabiStep: "hanabi", KitchenStep: "overcooked", CaptureStep: "collab_capture", EscapeStep: "collab_escape"}
 
 
@@ -134,14 +127,11 @@ _OF_THE_GAME: Final[Mapping[type, Sequence[str]]] = {
 """What every line states alike."""
 
 
-def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[Difference]:
-    if step.terminal and not last:
-        yield Difference("terminal", "True", "False")
-    if step.game not in {None, _GAMES[type(step)]}:
-        yield Difference("game", repr(step.game), repr(_GAMES[type(step)]))
-    for name in _OF_THE_GAME[type(step)]:
-        if getattr(step, name) != getattr(first, name):
-            yield Difference(name, repr(getattr(step, name)), repr(getattr(first, name)))
+def _of_line(step: Step, *, last: bool, first: Step) -> Sequence[Difference]:
+    pairs: dict[str, tuple[Any, Any]] = {name: (getattr(step, name), getattr(first, name)) for name in _OF_THE_GAME[type(step)]}
+    pairs["terminal"] = (bool(step.terminal) and not last, False)
+    pairs["game"] = (_GAMES[type(step)] if step.game is None else step.game, _GAMES[type(step)])
+    return differences(pairs)
 
 
 def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, Difference]]:
@@ -189,11 +179,10 @@ def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
         pairs["engine_score"] = (step.engine_score, stacked if after.life_tokens else _LIFELESS)
     if step.legal_actions:
         pairs["selected_action"] = (step.selected_action.lower() in map(str.lower, step.legal_actions), True)
-    yield from compared(pairs)
+    yield from differences(pairs)
     yield from hanabi_texts(step)
     for when, table in (("before", step.state_before), ("after", after)):
-        if too_many := _more_than_the_deck(table):
-            yield Difference(f"state_{when}.cards", repr(too_many), "None")
+        yield from differences({f"state_{when}.cards": (_more_than_the_deck(table) or None, None)})
 
 
 def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
@@ -203,38 +192,33 @@ def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
     return dict(seen - Counter(DECK))
 
 
-def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[Difference]:
+def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> Sequence[Difference]:
     """The table stays as it was left, and the players take turns."""
     was, now = to_builtins(before.state_after), to_builtins(step.state_before)
     pairs = {f"state_before.{name}": (value, was[name]) for name, value in now.items()}
-    return compared(pairs | {"player": (step.player == before.player, False)})
+    return differences(pairs | {"player": (step.player == before.player, False)})
 
 
 # -- kitchen ------------------------------------------------------------------------------------------------------------------------------
 
 
 def _of_kitchen(step: KitchenStep) -> Iterator[Difference]:
-    if step.tick == 0 and step.score != step.sparse_reward:
-        yield Difference("score", repr(step.score), repr(step.sparse_reward))
-    yield from kitchen_texts(step)
     places = [tuple(found.position) for found in step.objects]
-    if len(set(places)) < len(places):
-        yield Difference("objects", repr(places), repr(list(dict.fromkeys(places))))
+    pairs: dict[str, tuple[Any, Any]] = {"objects": (places, list(dict.fromkeys(places)))}
+    if step.tick == 0:
+        pairs["score"] = (step.score, step.sparse_reward)
     for action in step.actions:
-        if action.selected is not None and action.current_macro is not None and action.selected != action.current_macro:
-            yield Difference(f"{action.player}.current_macro", repr(action.current_macro), repr(action.selected))
-        asked = action.response is not None or action.selected is not None
-        if action.new_macro != asked:
-            yield Difference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
+        if action.selected is not None and action.current_macro is not None:
+            pairs[f"{action.player}.current_macro"] = (action.current_macro, action.selected)
+        pairs[f"{action.player}.new_macro"] = (action.new_macro, action.response is not None or action.selected is not None)
+    yield from (*differences(pairs), *kitchen_texts(step))
 
 
-def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Iterator[Difference]:
+def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Sequence[Difference]:
     """Points add up, and a player who was not asked goes on with its macro."""
-    if step.score != before.score + step.sparse_reward:
-        yield Difference("score", repr(step.score), repr(before.score + step.sparse_reward))
-    for was, now in zip(before.actions, step.actions, strict=True):
-        if not now.new_macro and now.current_macro != was.current_macro:
-            yield Difference(f"{now.player}.current_macro", repr(now.current_macro), repr(was.current_macro))
+    both = zip(before.actions, step.actions, strict=True)
+    macros = {f"{now.player}.current_macro": (now.current_macro, was.current_macro) for was, now in both if not now.new_macro}
+    return differences({"score": (step.score, before.score + step.sparse_reward), **macros})
 
 
 # -- rooms --------------------------------------------------------------------------------------------------------------------------------
@@ -252,11 +236,11 @@ def _of_capture(step: CaptureStep) -> Sequence[Difference]:
         pairs["buttons_pressed"] = (list(step.buttons_pressed), pressing)
     if step.turns_printed is not None:
         pairs["turns_to_completion"] = (step.turns_printed, step.turn if step.captured else PRINTED_ON_FAILURE)
-    return (*compared(pairs), *capture_texts(step))
+    return (*differences(pairs), *capture_texts(step))
 
 
-def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[Difference]:
-    return compared({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
+def _capture_chain(before: CaptureStep, step: CaptureStep) -> Sequence[Difference]:
+    return differences({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
 
 
 @lru_cache(maxsize=MOST_FACTS)
@@ -267,11 +251,11 @@ def _of_escape(step: EscapeStep) -> Sequence[Difference]:
     }
     if step.generators_fixed is not None:
         pairs["generators_fixed"] = (step.generators_fixed, {room: fixes >= FIXES_NEEDED for room, fixes in step.generators_after.items()})
-    return (*compared(pairs), *escape_texts(step))
+    return (*differences(pairs), *escape_texts(step))
 
 
-def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[Difference]:
-    return compared({"generators_before": (step.generators_before, before.generators_after)})
+def _escape_chain(before: EscapeStep, step: EscapeStep) -> Sequence[Difference]:
+    return differences({"generators_before": (step.generators_before, before.generators_after)})
 
 
 _OF_STEP: Final = cast(

@@ -28,6 +28,7 @@ from ingest.coordination.game import (
     PrivateReply,
     TurnParts,
     act,
+    differences,
     grounding,
     hanabi_values,
     own_moves,
@@ -184,26 +185,22 @@ def _drawn(before: HanabiState, after: HanabiState, step: HanabiStep) -> str | N
     return after.hands[step.seat][-1]
 
 
-def _listed_differences(step: HanabiStep, before: HanabiState) -> list[Difference]:
+def _listed_differences(step: HanabiStep, before: HanabiState) -> Sequence[Difference]:
     """The moves that the player was offered, where the log has them; logs differ in the case of letters."""
     due = [text.lower() for text in listed(legal_moves(before, step.seat), step.player)]
-    logged = [text.lower() for text in step.legal_actions]
-    return [Difference("legal_actions", repr(logged), repr(due))] if logged and logged != due else []
+    return differences({"legal_actions": ([text.lower() for text in step.legal_actions] or due, due)})
 
 
-def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[Difference]:
+def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> Sequence[Difference]:
     replayed, logged = states
-    found = [
-        Difference(f"state.{name}", repr(getattr(logged, name)), repr(getattr(replayed, name)))
-        for name in ("hands", "knowledge", "fireworks", "discards", "tokens", "lives", "deck")
-        if getattr(logged, name) != getattr(replayed, name)
-    ]
-    pairs = {
-        "card": (step.effect.card, effect.card),
-        "scored": (bool(step.effect.scored), effect.scored),
-        "life_lost": (bool(step.effect.life_lost), effect.life_lost),
-        "information_token_gained": (bool(step.effect.information_token_gained), effect.token_gained),
-        "touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
-        "newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
+    parts = ("hands", "knowledge", "fireworks", "discards", "tokens", "lives", "deck")
+    pairs: dict[str, tuple[object, object]] = {f"state.{name}": (getattr(logged, name), getattr(replayed, name)) for name in parts}
+    pairs |= {
+        "effect.card": (step.effect.card, effect.card),
+        "effect.scored": (bool(step.effect.scored), effect.scored),
+        "effect.life_lost": (bool(step.effect.life_lost), effect.life_lost),
+        "effect.information_token_gained": (bool(step.effect.information_token_gained), effect.token_gained),
+        "effect.touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
+        "effect.newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
     }
-    return found + [Difference(f"effect.{name}", repr(a), repr(b)) for name, (a, b) in pairs.items() if a != b]
+    return differences(pairs)
