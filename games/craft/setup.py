@@ -14,17 +14,9 @@ from games.craft.measures import COMPLETION_THRESHOLD, followed_action_position_
 from games.craft.players import plain
 from games.craft.players.team import CASTS, ScriptedTeam
 from games.craft.targets import START_BOARDS, Structure
+from games.craft.text import prompts
 from games.craft.text import replies as grammar
-from games.craft.text.prompts import (
-    ARCHETYPES,
-    UNREADABLE,
-    Archetype,
-    BuilderObservation,
-    archetypes,
-    builder_messages,
-    director_messages,
-    simulated_note,
-)
+from games.craft.text.prompts import Archetype
 from games.craft.text.replies import Clarification, ParsedMove, Unreadable, builder_line, director_text, parse_answer, read_answer
 from games.players.course import Course, Reply, Step, Takeover, ask, played_by
 from games.players.player import Observation, Round, ToolUse
@@ -153,7 +145,7 @@ def _decided(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...],
         state = game.state()
         results = [grammar.simulated(call, state.board, asked.structure.target) for call in calls] if len(calls) <= left else []
         left = left - len(calls) if results else 0
-        note = simulated_note(results, left)
+        note = prompts.simulated_note(results, left)
         answered: list[Message] = [{"role": "assistant", "content": reply.text}, {"role": "user", "content": "\n".join([*results, note])}]
         data = replace(seen.data, simulated=(*seen.data.simulated, *results))
         tool = seen.tool and seen.tool._replace(
@@ -167,17 +159,17 @@ def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] 
     rules = asked.settings.rules
     name = "Builder" if agent == "builder" else agent
     tool: ToolUse | None = None
-    if isinstance(seen, BuilderObservation):
+    if isinstance(seen, prompts.BuilderObservation):
         oracle, simulations = asked.settings.oracle, asked.settings.simulations
-        messages = builder_messages(seen, oracle=oracle, simulations=simulations, rules=rules)
+        messages = prompts.builder_messages(seen, oracle=oracle, simulations=simulations, rules=rules)
         if simulations and asked.settings.provider_tool:
             tool = ToolUse(
-                builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True, rules=rules),
+                prompts.builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True, rules=rules),
                 (grammar.TOOL,),
                 grammar.written_call,
             )
     else:
-        messages = director_messages(seen, asked.characters[seen.director], rules)
+        messages = prompts.director_messages(seen, asked.characters[seen.director], rules)
     return Observation(
         agent=name,
         role=ROLES[name],
@@ -218,7 +210,7 @@ def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn
         for number, (director, answer) in enumerate(record.answers)
         for entry in _spoken(director, answer, superseded=number not in received)
     ]
-    unread = record.unreadable if settings.rules == "published" else UNREADABLE
+    unread = record.unreadable if settings.rules == "published" else prompts.UNREADABLE
     text = unread if record.unreadable is not None else record.clarification or record.confirmation
     return Turn(
         turn=record.turn,
@@ -298,10 +290,10 @@ def _game(header: Header, turns: Sequence[Turn]) -> GameSetup:
     # the archetypes of the log, where it names them; else those that the released code draws for the structure
     logged = {agent.agent: agent.persona for agent in header.agents}
     digits = "".join(filter(str.isdigit, str(header.task.get("id")))) or "1"
-    drawn = archetypes(int(digits) - 1, header.seed or 0)
+    drawn = prompts.archetypes(int(digits) - 1, header.seed or 0)
     return GameSetup(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
-        characters={name: cast("Archetype", logged[name]) if logged.get(name) in ARCHETYPES else drawn[name] for name in DIRECTORS},
+        characters={name: cast("Archetype", logged[name]) if logged.get(name) in prompts.ARCHETYPES else drawn[name] for name in DIRECTORS},
         settings=settings,
         taken={},
         seed=(header.seed or 0) + _REDRAW * int(header.details.get("redraw", 0)),

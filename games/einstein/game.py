@@ -17,22 +17,8 @@ from typing import Any, Final, Literal, get_args
 
 from pydantic import AliasChoices, Field, field_validator, model_validator
 
+from games.einstein.engine import puzzle as puzzles
 from games.einstein.engine.actions import Action, Answer, Ask, Move, Share, action_type, answer_reading, parse_answer, write_answer
-from games.einstein.engine.puzzle import (
-    ACTION_MODES,
-    COMMON,
-    DESTINATIONS,
-    REACH,
-    START_BINS,
-    ActionMode,
-    Bin,
-    Grounding,
-    Item,
-    Modes,
-    Player,
-    Puzzle,
-    generate,
-)
 from games.einstein.engine.table import RULES, STEP_LIMIT, RulesName, Setting, Table, expected, items_of, options, table_json
 from games.einstein.prompts import HistoryEntry, Style, history_line, system_prompt, user_prompt
 from games.einstein.replay import VERIFIERS, Recorder, Step, Verifier, verify
@@ -52,10 +38,10 @@ NO_VERIFIER: Final = "none"
 class GameSettings(Settings):
     """The switches of a game."""
 
-    modes: Modes = Field(
+    modes: puzzles.Modes = Field(
         default=("provide_seek", "provide_seek"),
         validation_alias=AliasChoices("mode", "modes"),
-        description=f"Action space: {', '.join(ACTION_MODES)}; two joined by + for a mixed pair.",
+        description=f"Action space: {', '.join(puzzles.ACTION_MODES)}; two joined by + for a mixed pair.",
     )
     reasoning: bool = Field(default=True, description="Players write their thoughts before the action.")
     guidance: bool = Field(default=False, description="Prompts also say what the published prompt tells GPT-4o.")
@@ -122,16 +108,16 @@ class PlayerView:
     """All that a player may see."""
 
     agent: Agent
-    player: Player
+    player: puzzles.Player
     step: int
     """Steps made so far."""
-    mode: ActionMode
-    partner_mode: ActionMode
+    mode: puzzles.ActionMode
+    partner_mode: puzzles.ActionMode
     num_objects: int
-    items: tuple[Item, ...]
+    items: tuple[puzzles.Item, ...]
     """What it was given or received, groundings first."""
-    positions: tuple[Bin, ...]
-    reach: tuple[Bin, ...]
+    positions: tuple[puzzles.Bin, ...]
+    reach: tuple[puzzles.Bin, ...]
     history: tuple[HistoryEntry, ...]
     """Every step so far; no player is shown the partner's thoughts."""
     system: str
@@ -162,7 +148,7 @@ class Game:
 
     agents: Final = AGENTS
 
-    def __init__(self, puzzle: Puzzle, settings: GameSettings = PAPER) -> None:
+    def __init__(self, puzzle: puzzles.Puzzle, settings: GameSettings = PAPER) -> None:
         """Lay the table."""
         self.puzzle = puzzle
         self.settings = settings
@@ -175,7 +161,7 @@ class Game:
         Raises:
             UsageError: there are no puzzles of that size.
         """
-        (puzzle,) = generate(count=1, seed=seed, num_objects=(num_objects,))
+        (puzzle,) = puzzles.generate(count=1, seed=seed, num_objects=(num_objects,))
         return cls(puzzle, settings)
 
     @property
@@ -219,7 +205,7 @@ class Game:
         """Give what a player may see now."""
         if agent not in AGENTS:
             raise UsageError(f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")
-        player: Player = 0 if agent == AGENTS[0] else 1
+        player: puzzles.Player = 0 if agent == AGENTS[0] else 1
         table, settings = self._recorder.table, self.settings
         items = tuple(items_of(self.puzzle, table, player))
         history = tuple(HistoryEntry(step.before.player, step.answer.action, step.outcome.history_ok) for step in self.steps)
@@ -233,7 +219,7 @@ class Game:
             num_objects=self.puzzle.num_objects,
             items=items,
             positions=table.positions,
-            reach=REACH[player],
+            reach=puzzles.REACH[player],
             history=history,
             system=system_prompt(settings.modes[player], reasoning=settings.reasoning, guidance=settings.guidance),
             user=user_prompt(player, items, table, lines, style=settings.style),
@@ -285,7 +271,7 @@ def action_arguments(action: Action | None, written: str) -> dict[str, Any]:
         return {"block": f"block{action.block}"}
     if isinstance(action, Share):
         item = action.item
-        if isinstance(item, Grounding):
+        if isinstance(item, puzzles.Grounding):
             return {"block": f"block{item.block}", "in": item.goal}
         return {"blocks": [f"block{item.first}", f"block{item.second}"], "same": item.kind}
     return {"text": written} if action is None else {}
@@ -299,9 +285,9 @@ def is_undo(step: Step) -> bool:
     action = step.answer.action
     if not isinstance(action, Move) or action.block >= len(step.before.positions) or step.before.positions[action.block] != action.source:
         return False
-    if action.source in DESTINATIONS:
+    if action.source in puzzles.DESTINATIONS:
         return action.target != action.source
-    return action.source == COMMON and action.target in START_BINS
+    return action.source == puzzles.COMMON and action.target in puzzles.START_BINS
 
 
 def refusal(step: Step) -> str | None:

@@ -22,20 +22,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
+from games.einstein.engine import puzzle as puzzles
 from games.einstein.engine.actions import Action, ActionType, Ask, Move, Pass, Share, action_type
-from games.einstein.engine.puzzle import (
-    ALLOWED,
-    COMMON,
-    OWN_DESTINATIONS,
-    PLAYERS,
-    START_BINS,
-    ActionMode,
-    Modes,
-    Player,
-    Puzzle,
-    Verbs,
-    optimum_mode,
-)
 from games.einstein.engine.table import bits, closure, items_mask
 from games.einstein.labels import NO_ERROR
 from games.einstein.replay import Step
@@ -51,7 +39,7 @@ class Plan(NamedTuple):
 
     steps: int
     """Its length: one per action, so an ask and its answer are two."""
-    first_player: Player
+    first_player: puzzles.Player
     """Who begins. Not always player 0: see section 8."""
     actions: tuple[Action, ...]
     """The actions in order, the players alternating."""
@@ -77,8 +65,8 @@ _Successor = tuple[tuple[Action, ...], Node]
 class _Search:
     """What the search looks up about a puzzle."""
 
-    puzzle: Puzzle
-    verbs: Verbs
+    puzzle: puzzles.Puzzle
+    verbs: puzzles.Verbs
     start_side: tuple[int, int]
     """Per player the objects that start in its bin."""
     goal_side: tuple[int, int]
@@ -87,7 +75,7 @@ class _Search:
     """What follows from items and placed objects, as far as computed."""
 
 
-def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
+def plan(puzzle: puzzles.Puzzle, mode: puzzles.ActionMode) -> Plan:
     """Find a shortest solution; the same one in every process.
 
     Raises:
@@ -117,14 +105,14 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
     raise PlanError(f"game {puzzle.game_id} has no solution in mode {mode}")
 
 
-def start_of(puzzle: Puzzle, mode: ActionMode) -> tuple[_Search, Node]:
+def start_of(puzzle: puzzles.Puzzle, mode: puzzles.ActionMode) -> tuple[_Search, Node]:
     """Give where the search begins, and with whom: not always player 0."""
     blocks = range(puzzle.num_objects)
-    starts = tuple(sum(1 << block for block in blocks if puzzle.starts[block] == bin_) for bin_ in START_BINS)
-    goals = tuple(sum(1 << block for block in blocks if puzzle.goals[block] in own) for own in OWN_DESTINATIONS)
-    search = _Search(puzzle, ALLOWED[mode], (starts[0], starts[1]), (goals[0], goals[1]), {})
+    starts = tuple(sum(1 << block for block in blocks if puzzle.starts[block] == bin_) for bin_ in puzzles.START_BINS)
+    goals = tuple(sum(1 << block for block in blocks if puzzle.goals[block] in own) for own in puzzles.OWN_DESTINATIONS)
+    search = _Search(puzzle, puzzles.ALLOWED[mode], (starts[0], starts[1]), (goals[0], goals[1]), {})
     received = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
-    first: Player = 0 if any(_reachable_moves(search, Node(0, 0, received, 0))) else 1
+    first: puzzles.Player = 0 if any(_reachable_moves(search, Node(0, 0, received, 0))) else 1
     return search, Node(0, 0, received, first)
 
 
@@ -167,7 +155,7 @@ def successors(search: _Search, state: Node) -> Iterator[_Successor]:
 
 def _all_successors(search: _Search, state: Node) -> Iterator[_Successor]:
     placeable, passable = _reachable_moves(search, state)
-    if search.verbs == ALLOWED["none"]:
+    if search.verbs == puzzles.ALLOWED["none"]:
         guesses = ~_known(search, state) & ~state.placed & ((1 << search.puzzle.num_objects) - 1)
         start, goal = search.start_side[state.player], search.goal_side[state.player]
         placeable |= guesses & goal & (state.common | start)
@@ -176,10 +164,10 @@ def _all_successors(search: _Search, state: Node) -> Iterator[_Successor]:
     puzzle = search.puzzle
     for block in bits(placeable):
         bit = 1 << block
-        source = COMMON if state.common & bit else puzzle.starts[block]
+        source = puzzles.COMMON if state.common & bit else puzzle.starts[block]
         yield (Move(block, source, puzzle.goals[block]),), after._replace(common=state.common & ~bit, placed=state.placed | bit)
     for block in bits(passable):
-        yield (Move(block, puzzle.starts[block], COMMON),), after._replace(common=state.common | 1 << block)
+        yield (Move(block, puzzle.starts[block], puzzles.COMMON),), after._replace(common=state.common | 1 << block)
     if search.verbs.share:
         # Every item that the partner lacks and that is not obsolete (both its objects placed)
         partner = 1 - state.player
@@ -272,16 +260,16 @@ class GameMetrics:
 
 
 @cache
-def optimum(puzzle: Puzzle, modes: Modes) -> Plan:
+def optimum(puzzle: puzzles.Puzzle, modes: puzzles.Modes) -> Plan:
     """Give a shortest solution in the action space that is the yardstick of a pair.
 
     Raises:
         PlanError: the puzzle has no solution.
     """
-    return plan(puzzle, optimum_mode(modes))
+    return plan(puzzle, puzzles.optimum_mode(modes))
 
 
-def game_metrics(puzzle: Puzzle, modes: Modes, steps: Sequence[Step]) -> GameMetrics:
+def game_metrics(puzzle: puzzles.Puzzle, modes: puzzles.Modes, steps: Sequence[Step]) -> GameMetrics:
     """Compute the numbers of a game from its replayed steps; a game without steps is as it started."""
     best = optimum(puzzle, modes)
     last = steps[-1].outcome if steps else None
@@ -332,7 +320,7 @@ class _Path(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def trajectories(puzzle: Puzzle, mode: ActionMode, count: int) -> tuple[Trajectory, ...]:
+def trajectories(puzzle: puzzles.Puzzle, mode: puzzles.ActionMode, count: int) -> tuple[Trajectory, ...]:
     """Give up to `count` solutions; the same ones in every process.
 
     Raises:
@@ -358,7 +346,7 @@ def _chosen(found: list[_Path], count: int) -> list[tuple[Action, ...]]:
     return sorted((path.actions for path in (*first, *again[: count - len(first)])), key=len)
 
 
-def _solutions(puzzle: Puzzle, mode: ActionMode, count: int) -> Iterator[_Path]:
+def _solutions(puzzle: puzzles.Puzzle, mode: puzzles.ActionMode, count: int) -> Iterator[_Path]:
     """Solutions in order of length, up to `SLACK` beyond the shortest; at most `count` ways to do the same."""
     search, start = start_of(puzzle, mode)
     everything = (1 << puzzle.num_objects) - 1
@@ -382,8 +370,10 @@ def _solutions(puzzle: Puzzle, mode: ActionMode, count: int) -> Iterator[_Path]:
         looked_at += 1
         for actions, after in successors(search, path.node):
             mover = path.node.player
-            passed_on = {action.block for action in actions if isinstance(action, Move) and action.target == COMMON}
-            if any(puzzle.goals[block] in OWN_DESTINATIONS[mover] for block in passed_on):  # a block that its player could have placed
+            passed_on = {action.block for action in actions if isinstance(action, Move) and action.target == puzzles.COMMON}
+            if any(
+                puzzle.goals[block] in puzzles.OWN_DESTINATIONS[mover] for block in passed_on
+            ):  # a block that its player could have placed
                 continue
             taken = (*path.actions, *actions)
             done = path.done | {((mover + place) % 2, action) for place, action in enumerate(actions)}
@@ -391,13 +381,13 @@ def _solutions(puzzle: Puzzle, mode: ActionMode, count: int) -> Iterator[_Path]:
             heapq.heappush(waiting, (len(taken) + steps_left(search, after), -len(taken), order, _Path(after, taken, done)))
 
 
-def _trying(puzzle: Puzzle, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+def _trying(puzzle: puzzles.Puzzle, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """The same solution by players who know no more than they can: what is guessed there is tried bin by bin here.
 
     While one tries, the other goes on with what it knows, or passes.
     """
     rest = [(place % 2, action) for place, action in enumerate(actions)]
-    received = tuple(items_mask(puzzle.given(player)) for player in PLAYERS)
+    received = tuple(items_mask(puzzle.given(player)) for player in puzzles.PLAYERS)
     placed = player = 0
     tried: list[Action] = []
     wrong: list[Action] | None = None
@@ -434,8 +424,8 @@ def _meanwhile(rest: list[tuple[int, Action]], player: int, known: int) -> Actio
 
 def _wrong_bins(action: Action, player: int, known: int) -> list[Action]:
     """Moves of a block of unknown goal into the own bins that come before the right one."""
-    if not isinstance(action, Move) or known >> action.block & 1 or action.source == COMMON == action.target:
+    if not isinstance(action, Move) or known >> action.block & 1 or action.source == puzzles.COMMON == action.target:
         return []
-    own = sorted(OWN_DESTINATIONS[player])
+    own = sorted(puzzles.OWN_DESTINATIONS[player])
     before = own[: own.index(action.target)] if action.target in own else own
     return [Move(action.block, action.source, target) for target in before]

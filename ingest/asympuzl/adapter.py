@@ -10,20 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from games.asympuzl.puzzle import AGENTS, wrong_positions
+from ingest.asympuzl import replay as replays
 from ingest.asympuzl.records import EntryRecord, LoggedGame, sort_lines
-from ingest.asympuzl.replay import (
-    ReplayedGame,
-    ReplayedTurn,
-    actions,
-    episode_metrics,
-    failures,
-    oracle_actions,
-    progress_of,
-    replay,
-    solved_by_rules,
-    turn_metrics,
-    turn_values,
-)
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps, refuse_spread_objects
 from schemas.common.errors import BadInputError
@@ -64,30 +52,30 @@ def read(data: bytes, place: Place) -> Reading:
 def _game(game: LoggedGame, place: Place) -> Reading:
     episode = episode_id("asympuzl", place.path, game.index)
     started = time.perf_counter()
-    replayed = replay(game)
+    replayed = replays.replay(game)
     reading = Reading(episodes=[episode], turns=(len(game.turns) + 1) // 2, replay_s=time.perf_counter() - started)
     run, rows = _run(game), reading.rows
     rows["runs"].append(run)
     rows["episodes"].append(_episode(episode, game, replayed, place, run))
     rows["agents"] += _agents(episode, game)
-    rows["episode_metrics"] += episode_metrics(episode, replayed, complete=_solved(game, replayed) is not None)
-    rows["turn_metrics"] += turn_metrics(episode, replayed)
-    rows["turn_values"] += turn_values(episode, replayed, game.record.history_length)
+    rows["episode_metrics"] += replays.episode_metrics(episode, replayed, complete=_solved(game, replayed) is not None)
+    rows["turn_metrics"] += replays.turn_metrics(episode, replayed)
+    rows["turn_values"] += replays.turn_values(episode, replayed, game.record.history_length)
     rows["log_disagreements"] += [LogDisagreement(episode, None, *found) for found in replayed.differences]
     logged = {"A": game.record.clues_a, "B": game.record.clues_b}
     for number, answers in _turns(replayed):
         before = _state(logged)
-        rows["oracle_actions"] += oracle_actions(episode, number, answers, replayed)
+        rows["oracle_actions"] += replays.oracle_actions(episode, number, answers, replayed)
         logged |= {answer.agent: answer.record.hypothesis_after for answer in answers}
         rows["turns"].append(_turn(episode, number, answers, (before, _state(logged)), replayed))
         rows["utterances"] += _utterances(episode, number, answers)
-        rows["actions"] += actions(episode, number, answers)
-        rows["failures"] += [row for answer in answers for row in failures(episode, answer)]
+        rows["actions"] += replays.actions(episode, number, answers)
+        rows["failures"] += [row for answer in answers for row in replays.failures(episode, answer)]
         rows["log_disagreements"] += [LogDisagreement(episode, number, *found) for answer in answers for found in answer.differences]
     return reading
 
 
-def _turns(game: ReplayedGame) -> Iterator[tuple[int, tuple[ReplayedTurn, ...]]]:
+def _turns(game: replays.ReplayedGame) -> Iterator[tuple[int, tuple[replays.ReplayedTurn, ...]]]:
     """Turn number, from 1, and its answers: two, or one where the log ends in the middle."""
     for start in range(0, len(game.turns), 2):
         yield start // 2 + 1, game.turns[start : start + 2]
@@ -116,7 +104,7 @@ def _team(game: LoggedGame) -> dict[str, str]:
     return {_ROLES["A"]: game.record.model_a, _ROLES["B"]: game.record.model_b}
 
 
-def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Place, run: Run) -> Episode:
+def _episode(episode: str, game: LoggedGame, replayed: replays.ReplayedGame, place: Place, run: Run) -> Episode:
     record, result, solved = game.record, game.result, _solved(game, replayed)
     played = (len(game.turns) + 1) // 2
     reason = None
@@ -135,7 +123,7 @@ def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Plac
         max_turns=record.max_turns,
         turns_taken=played,
         success=solved,
-        score=None if solved is None else progress_of(replayed, len(replayed.turns)),
+        score=None if solved is None else replays.progress_of(replayed, len(replayed.turns)),
         stop_reason=reason,
         error=None,
         goal=Json(dumps({"truth": [entry.model_dump() for entry in record.truth]})),
@@ -145,11 +133,11 @@ def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Plac
     )
 
 
-def _solved(game: LoggedGame, replayed: ReplayedGame) -> bool | None:
+def _solved(game: LoggedGame, replayed: replays.ReplayedGame) -> bool | None:
     """As the result states or, without one, as the rules ended the game; None if turns are lost, or the end is not known."""
     if game.reject is not None:
         return None
-    return game.result.solved if game.result else solved_by_rules(replayed, game.record.max_turns)
+    return game.result.solved if game.result else replays.solved_by_rules(replayed, game.record.max_turns)
 
 
 def _details(game: LoggedGame, *, complete: bool) -> dict[str, object]:
@@ -180,7 +168,9 @@ def _agents(episode: str, game: LoggedGame) -> Iterator[Agent]:
         yield Agent(episode, agent, _ROLES[agent], model, persona, view, "shapes" if agent == "A" else "shuffled_pairs", "log")
 
 
-def _turn(episode: str, number: int, answers: tuple[ReplayedTurn, ...], states: tuple[str, str], replayed: ReplayedGame) -> Turn:
+def _turn(
+    episode: str, number: int, answers: tuple[replays.ReplayedTurn, ...], states: tuple[str, str], replayed: replays.ReplayedGame
+) -> Turn:
     whole = len(answers) == len(AGENTS)
     return Turn(
         episode_id=episode,
@@ -188,12 +178,12 @@ def _turn(episode: str, number: int, answers: tuple[ReplayedTurn, ...], states: 
         state_before=Json(states[0]),
         state_after=Json(states[1]),
         oracle_available=False,
-        progress=progress_of(replayed, 2 * (number - 1) + len(answers)),
+        progress=replays.progress_of(replayed, 2 * (number - 1) + len(answers)),
         goal_reached=all(not wrong_positions(answer.after, replayed.puzzle.truth) for answer in answers) if whole else None,
     )
 
 
-def _utterances(episode: str, number: int, answers: tuple[ReplayedTurn, ...]) -> Iterator[Utterance]:
+def _utterances(episode: str, number: int, answers: tuple[replays.ReplayedTurn, ...]) -> Iterator[Utterance]:
     """What an agent wrote around its JSON, for itself; then its message, for both, empty ones included."""
     seq = 0
     for answer in answers:

@@ -14,17 +14,8 @@ from games.coordination.players import HARNESS_READS, KINDS, PLANTED_QUESTIONS, 
 from games.coordination.value import ceilings
 from ingest.reading.adapter_types import Difference, Place, Reading, run_id
 from ingest.reading.text import dumps
+from schemas import records
 from schemas.common.text import excerpt
-from schemas.records import (
-    Agent,
-    Episode,
-    EpisodeMetric,
-    Json,
-    Label,
-    LogDisagreement,
-    Run,
-    TurnMetric,
-)
 from schemas.replies import Read as ReadKind
 
 BENCHMARK: Final = "coordination"
@@ -50,7 +41,7 @@ class Act(NamedTuple):
 
     agent: Player
     verb: str
-    arguments: Json
+    arguments: records.Json
     raw: str | None
     """What was meant, as far as the log states."""
     accepted: bool | None
@@ -89,13 +80,13 @@ def _listed(value: object) -> object:
 
 
 @lru_cache(maxsize=4096)
-def _written(arguments: tuple[tuple[str, object], ...]) -> Json:
-    return Json(dumps(dict(arguments)))
+def _written(arguments: tuple[tuple[str, object], ...]) -> records.Json:
+    return records.Json(dumps(dict(arguments)))
 
 
-def state_text(state: object) -> Json:
+def state_text(state: object) -> records.Json:
     """A state, in which every number is finite, as turns hold it."""
-    return Json(dumps(state, finite=True))
+    return records.Json(dumps(state, finite=True))
 
 
 class Category(NamedTuple):
@@ -155,8 +146,8 @@ class PlantedTruth(NamedTuple):
 class TurnParts:
     """A turn or tick."""
 
-    before: Json
-    after: Json
+    before: records.Json
+    after: records.Json
     progress: float | None
     """0..1; None where the log does not let it be computed, as `goal_reached`."""
     goal_reached: bool | None
@@ -223,9 +214,9 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
     details: dict[str, object] = {"game": parts.game, **logged, "fingerprint": _fingerprint(parts)}
     rows["runs"].append(run)
     rows["episodes"].append(_episode(identity, parts, run, place, details))
-    rows["agents"] += [Agent(identity, player, "player", parts.policies[player], _persona(parts, player)) for player in PLAYERS]
+    rows["agents"] += [records.Agent(identity, player, "player", parts.policies[player], _persona(parts, player)) for player in PLAYERS]
     rows["episode_metrics"] += [
-        EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
+        records.EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
     ]
     numbered = list(enumerate(parts.turns, start=1))
     rows["turns"] += [
@@ -242,7 +233,9 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         for seq, act in enumerate(turn.acts, start=1)
     ]
     rows["turn_metrics"] += [
-        TurnMetric(identity, number, f"{BENCHMARK}.{metric}", float(v)) for number, turn in numbered for metric, v in turn.metrics.items()
+        records.TurnMetric(identity, number, f"{BENCHMARK}.{metric}", float(v))
+        for number, turn in numbered
+        for metric, v in turn.metrics.items()
     ]
     rows["turn_values"] += [(identity, number, *value) for number, turn in numbered for value in turn.values]
     rows["failures"] += [(identity, number, *category) for number, turn in numbered for category in turn.categories]
@@ -254,7 +247,7 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         for label in _labels(identity, number, player, faults, parts)
     ]
     rows["log_disagreements"] += [
-        LogDisagreement(identity, number, *difference) for number, turn in numbered for difference in turn.differences
+        records.LogDisagreement(identity, number, *difference) for number, turn in numbered for difference in turn.differences
     ]
     return reading
 
@@ -271,15 +264,15 @@ def _persona(parts: GameParts, player: Player) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _run_of(game: str, condition: tuple[tuple[str, object], ...], policies: tuple[tuple[Player, str | None], ...]) -> Run:
+def _run_of(game: str, condition: tuple[tuple[str, object], ...], policies: tuple[tuple[Player, str | None], ...]) -> records.Run:
     name = "/".join([game, *(str(value) for key, value in condition if key != "game")])
     team = {player.lower(): policy for player, policy in policies}
-    return Run(run_id(BENCHMARK, name, team, dict(condition)), BENCHMARK, name, Json(dumps(dict(condition))), None)
+    return records.Run(run_id(BENCHMARK, name, team, dict(condition)), BENCHMARK, name, records.Json(dumps(dict(condition))), None)
 
 
-def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
+def _episode(identity: str, parts: GameParts, run: records.Run, place: Place, details: dict[str, object]) -> records.Episode:
     named = filter(None, dict.fromkeys(parts.policies[player] for player in PLAYERS))
-    return Episode(
+    return records.Episode(
         episode_id=identity,
         run_id=run.run_id,
         source_id=place.source_id,
@@ -287,7 +280,7 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         task_id=parts.task_id,
         level=parts.game,
         model="+".join(named) or _UNKNOWN,
-        team=Json(dumps({player.lower(): policy for player, policy in parts.policies.items()})),
+        team=records.Json(dumps({player.lower(): policy for player, policy in parts.policies.items()})),
         seed=parts.seed,
         max_turns=parts.max_turns,
         turns_taken=len(parts.turns),
@@ -295,18 +288,18 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         score=parts.score if details["complete"] else None,
         stop_reason=parts.stop_reason,
         error=None,
-        goal=Json(dumps(dict(parts.goal))),
-        details=Json(dumps(details)),
+        goal=records.Json(dumps(dict(parts.goal))),
+        details=records.Json(dumps(details)),
         file=place.file,
         started_at=parts.started_at,
     )
 
 
-def _labels(identity: str, number: int, player: Player, faults: Sequence[str], parts: GameParts) -> list[Label]:
+def _labels(identity: str, number: int, player: Player, faults: Sequence[str], parts: GameParts) -> list[records.Label]:
     unit = f"{identity}/{number}/{player}"
     annotator = parts.policies[player] or _UNKNOWN
     return [
-        Label("planted", annotator, truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
+        records.Label("planted", annotator, truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
         for truth in planted(faults, player)
     ]
 

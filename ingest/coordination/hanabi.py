@@ -6,21 +6,7 @@ from typing import Final
 from msgspec import to_builtins
 from msgspec.structs import astuple
 
-from games.coordination.hanabi import (
-    MAX_SCORE,
-    Effect,
-    HanabiState,
-    Known,
-    Move,
-    Verb,
-    apply,
-    draws,
-    is_legal,
-    legal_moves,
-    listed,
-    move_category,
-    newly_named,
-)
+from games.coordination import hanabi as rules
 from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import (
     Category,
@@ -39,7 +25,7 @@ from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.reading.adapter_types import Difference
 from schemas.common.errors import BadInputError
 
-_VERBS: Final[dict[str, Verb]] = {"PLAY": "play", "DISCARD": "discard", "REVEAL_COLOR": "reveal_color", "REVEAL_RANK": "reveal_rank"}
+_VERBS: Final[dict[str, rules.Verb]] = {"PLAY": "play", "DISCARD": "discard", "REVEAL_COLOR": "reveal_color", "REVEAL_RANK": "reveal_rank"}
 
 
 def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
@@ -66,18 +52,18 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
         stop_reason=_stop_reason(after) if last.terminal else None,
         metrics=_metrics(steps, after),
         turns=turns,
-        goal={"score": MAX_SCORE},
+        goal={"score": rules.MAX_SCORE},
     )
 
 
-def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[Difference]:
+def _end_differences(steps: Sequence[HanabiStep], after: rules.HanabiState) -> list[Difference]:
     """Whether the last turn ends the game: no life, all stacks, or both have moved since the last card was drawn."""
     emptied = [step.state_before.deck_size for step in steps[-2:]] == [0, 0]
-    over = after.lives == 0 or after.stacked == MAX_SCORE or emptied
+    over = after.lives == 0 or after.stacked == rules.MAX_SCORE or emptied
     return [] if steps[-1].terminal == over else [Difference("terminal", repr(steps[-1].terminal), repr(over))]
 
 
-def _metrics(steps: Sequence[HanabiStep], after: HanabiState) -> dict[str, float]:
+def _metrics(steps: Sequence[HanabiStep], after: rules.HanabiState) -> dict[str, float]:
     engine_score = 0 if after.lives == 0 else after.stacked
     meant = [step for step in steps if step.intended_action is not None]
     slips: dict[str, float] = {"grounding_mismatches": sum(not _as_intended(step) for step in meant)} if meant else {}
@@ -101,32 +87,32 @@ def _as_intended(step: HanabiStep) -> bool:
 
 def _clued(step: HanabiStep | None) -> tuple[int, ...]:
     """Cards of the partner about which a turn gave new information."""
-    return () if step is None else newly_named(_state(step.state_before, step), step.seat, _move(step.engine_move))
+    return () if step is None else rules.newly_named(_state(step.state_before, step), step.seat, _move(step.engine_move))
 
 
-def _stop_reason(after: HanabiState) -> str:
+def _stop_reason(after: rules.HanabiState) -> str:
     if after.lives == 0:
         return "out_of_lives"
-    return "complete" if after.stacked == MAX_SCORE else "out_of_cards"
+    return "complete" if after.stacked == rules.MAX_SCORE else "out_of_cards"
 
 
 def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
     before, after, move = _state(step.state_before, step), _state(step.state_after, step), _move(step.engine_move)
-    if not is_legal(before, step.seat, move):
+    if not rules.is_legal(before, step.seat, move):
         raise BadInputError(f"the move {step.selected_action!r} of turn {step.turn} is against the rules: the game is left out")
     drawn = _drawn(before, after, step)
-    replayed, effect = apply(before, step.seat, move, drawn)
-    is_short = drawn is None and after.deck == before.deck and draws(before, move, replayed)
+    replayed, effect = rules.apply(before, step.seat, move, drawn)
+    is_short = drawn is None and after.deck == before.deck and rules.draws(before, move, replayed)
     undrawn = [Difference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
-    category, evidence = move_category(before, step.seat, move, clued)
+    category, evidence = rules.move_category(before, step.seat, move, clued)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     reply = next((call.text for call in reversed(step.calls) if call.stage == "generator"), "")
     last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
     return TurnParts(
         before=state_text(to_builtins(step.state_before) | {"player": step.player}),
         after=state_text(to_builtins(step.state_after)),
-        progress=after.stacked / MAX_SCORE,
-        goal_reached=after.stacked == MAX_SCORE,
+        progress=after.stacked / rules.MAX_SCORE,
+        goal_reached=after.stacked == rules.MAX_SCORE,
         replies=[PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)],
         acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
         categories=own_moves(
@@ -142,19 +128,19 @@ def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
     )
 
 
-def _arguments(move: Move, step: HanabiStep) -> dict[str, object]:
+def _arguments(move: rules.Move, step: HanabiStep) -> dict[str, object]:
     if move.value is None:
         return {"card": move.card, "was": step.effect.card, "text": step.selected_action}
     touched = step.effect.touched_cards
     return {"value": move.value, "touched": None if touched is None else tuple(touched), "text": step.selected_action}
 
 
-def _move(record: MoveRecord) -> Move:
+def _move(record: MoveRecord) -> rules.Move:
     value = record.color if record.type == "REVEAL_COLOR" else str(record.rank) if record.type == "REVEAL_RANK" else None
-    return Move(_VERBS[record.type], record.card_index, value)
+    return rules.Move(_VERBS[record.type], record.card_index, value)
 
 
-def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
+def _state(record: TableRecord, step: HanabiStep) -> rules.HanabiState:
     """The table by seats: seat 0 is who starts."""
     first: Player = step.player if step.seat == 0 else "Bob" if step.player == "Alice" else "Alice"
     seats = (first, next(player for player in PLAYERS if player != first))
@@ -164,8 +150,8 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
         if len(record.hands[player]) != len(record.knowledge[player]):
             counts = f"{len(record.hands[player])} cards and knowledge of {len(record.knowledge[player])}"
             raise BadInputError(f"turn {step.turn} gives {player} {counts}: the game is left out")
-    known = [tuple(Known(*astuple(known)) for known in record.knowledge[player]) for player in seats]
-    return HanabiState(
+    known = [tuple(rules.Known(*astuple(known)) for known in record.knowledge[player]) for player in seats]
+    return rules.HanabiState(
         hands=(tuple(record.hands[seats[0]]), tuple(record.hands[seats[1]])),
         knowledge=(known[0], known[1]),
         fireworks={str(color): rank for color, rank in record.fireworks.items()},
@@ -176,7 +162,7 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
     )
 
 
-def _drawn(before: HanabiState, after: HanabiState, step: HanabiStep) -> str | None:
+def _drawn(before: rules.HanabiState, after: rules.HanabiState, step: HanabiStep) -> str | None:
     """The card that the player took up after the move."""
     if before.deck <= after.deck:
         return None
@@ -185,13 +171,13 @@ def _drawn(before: HanabiState, after: HanabiState, step: HanabiStep) -> str | N
     return after.hands[step.seat][-1]
 
 
-def _listed_differences(step: HanabiStep, before: HanabiState) -> Sequence[Difference]:
+def _listed_differences(step: HanabiStep, before: rules.HanabiState) -> Sequence[Difference]:
     """The moves that the player was offered, where the log has them; logs differ in the case of letters."""
-    due = [text.lower() for text in listed(legal_moves(before, step.seat), step.player)]
+    due = [text.lower() for text in rules.listed(rules.legal_moves(before, step.seat), step.player)]
     return differences({"legal_actions": ([text.lower() for text in step.legal_actions] or due, due)})
 
 
-def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> Sequence[Difference]:
+def _differences(step: HanabiStep, states: tuple[rules.HanabiState, rules.HanabiState], effect: rules.Effect) -> Sequence[Difference]:
     replayed, logged = states
     parts = ("hands", "knowledge", "fireworks", "discards", "tokens", "lives", "deck")
     pairs: dict[str, tuple[object, object]] = {f"state.{name}": (getattr(logged, name), getattr(replayed, name)) for name in parts}

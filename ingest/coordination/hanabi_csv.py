@@ -14,22 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
-from games.coordination.hanabi import (
-    COLOR_LETTERS,
-    COLORS,
-    HAND,
-    MAX_SCORE,
-    PLAYERS_IN_ORDER,
-    HanabiState,
-    Known,
-    Move,
-    apply,
-    deal,
-    is_legal,
-    shown_effect,
-    shown_move,
-    shown_table,
-)
+from games.coordination import hanabi as rules
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.game import GameParts, state_text
 from ingest.coordination.hanabi import hanabi_game
@@ -211,7 +196,7 @@ class _Row(NamedTuple):
     place: str
     """Where it is."""
     view: _View
-    move: Move
+    move: rules.Move
     fields: Mapping[str, str]
 
 
@@ -260,13 +245,13 @@ def hanabi_record(
 
 def _merged(files: Mapping[Player, TextTable], rejects: list[BadInputError]) -> list[_Row]:
     """The rows of both in turn, up to the first that is missing or cannot be read."""
-    first, second = (files[player].rows for player in PLAYERS_IN_ORDER)
+    first, second = (files[player].rows for player in rules.PLAYERS_IN_ORDER)
     merged: list[_Row] = []
     for number, pair in enumerate(zip_longest(first, second)):
-        for player, fields in zip(PLAYERS_IN_ORDER, pair, strict=True):
+        for player, fields in zip(rules.PLAYERS_IN_ORDER, pair, strict=True):
             place = f"{player}'s file, row {number}"
             if fields is None:
-                if number < max(len(first), len(second)) - (player == PLAYERS_IN_ORDER[1]):
+                if number < max(len(first), len(second)) - (player == rules.PLAYERS_IN_ORDER[1]):
                     rejects.append(BadInputError("missing, though the partner's file goes on: the game ends there", locator=place))
                 return merged
             try:
@@ -284,12 +269,14 @@ def _row(player: Player, place: str, fields: Mapping[str, str]) -> _Row:
         what = "the move" if move is None and turn and counts else "the state"
         raise BadInputError(f"{what} cannot be read: the game ends there", locator=place, excerpt=excerpt(text))
     view = _View(
-        stacks={COLOR_LETTERS[color]: int(rank) for color, rank in re.findall(r"(\w+) (\d)", turn[2]) if color in COLOR_LETTERS},
+        stacks={
+            rules.COLOR_LETTERS[color]: int(rank) for color, rank in re.findall(r"(\w+) (\d)", turn[2]) if color in rules.COLOR_LETTERS
+        },
         tokens=int(counts[1]),
         lives=int(counts[2]),
         deck=int(counts[3]),
         discards=tuple(card.strip() for card in counts[4].split(",") if card.strip()),
-        partner_cards=tuple(f"{COLOR_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text)),
+        partner_cards=tuple(f"{rules.COLOR_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text)),
         own_knowledge=_known(_OWN.findall(text)),
         partner_knowledge=_known(_PARTNERS.findall(text)),
     )
@@ -298,17 +285,18 @@ def _row(player: Player, place: str, fields: Mapping[str, str]) -> _Row:
 
 def _known(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(
-        ("".join(COLOR_LETTERS.get(name, "?") for name in colors.split(", ") if name), ranks.replace(", ", "")) for colors, ranks in found
+        ("".join(rules.COLOR_LETTERS.get(name, "?") for name in colors.split(", ") if name), ranks.replace(", ", ""))
+        for colors, ranks in found
     )
 
 
-def _moved(found: re.Match[str]) -> Move:
+def _moved(found: re.Match[str]) -> rules.Move:
     if found[1]:
-        return Move("play" if found[1] == "Play" else "discard", card=int(found[2]))
-    return Move("reveal_color" if found[3] == "color" else "reveal_rank", value=found[4])
+        return rules.Move("play" if found[1] == "Play" else "discard", card=int(found[2]))
+    return rules.Move("reveal_color" if found[3] == "color" else "reveal_rank", value=found[4])
 
 
-def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[HanabiState]:
+def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[rules.HanabiState]:
     """The table before each turn that agrees with the files, and after the last, without the card that was drawn then."""
     if len(rows) <= 1:
         raise rejects[-1] if rejects else BadInputError("fewer than two turns: the hands cannot be known")
@@ -317,14 +305,14 @@ def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[Hanabi
     if first.move.card is not None:
         gone = [*after.discards, *(f"{color}{rank}" for color, rank in after.stacks.items() if rank)]
         own = [*own[: first.move.card], *gone[:1], *own[first.move.card : -1]]
-    if len(own) != HAND or len(first.view.partner_cards) != HAND:
+    if len(own) != rules.HAND or len(first.view.partner_cards) != rules.HAND:
         raise BadInputError("the first two states do not show five cards each: the first deal cannot be known", locator=first.place)
-    state, states = deal([*own, *first.view.partner_cards]), list[HanabiState]()
+    state, states = rules.deal([*own, *first.view.partner_cards]), list[rules.HanabiState]()
     for turn, row in enumerate(rows):
         seat = turn % 2
         here = zip(_View._fields, row.view, _view(state, seat), strict=True)
         differing = [name.replace("_", " ") for name, logged, expected in here if logged != expected]
-        if differing or not is_legal(state, seat, row.move):
+        if differing or not rules.is_legal(state, seat, row.move):
             what = f"{', '.join(differing)} do not follow from what was played before" if differing else "the move is against the rules"
             if turn <= 1:
                 raise BadInputError(f"{what}: the two files are not of one game", locator=row.place)
@@ -332,17 +320,17 @@ def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[Hanabi
             break
         states.append(state)
         following = rows[turn + 1] if turn + 1 < len(rows) else None
-        state, _ = apply(state, seat, row.move, _drawn(state, following))
+        state, _ = rules.apply(state, seat, row.move, _drawn(state, following))
     return [*states, state]
 
 
-def _drawn(state: HanabiState, following: _Row | None) -> str | None:
+def _drawn(state: rules.HanabiState, following: _Row | None) -> str | None:
     """The card that was taken up before the next row; a row that shows no card is found out by its own comparison."""
     took_one = following is not None and following.view.deck < state.deck
     return following.view.partner_cards[-1] if following is not None and took_one and following.view.partner_cards else None
 
 
-def _view(state: HanabiState, seat: int) -> _View:
+def _view(state: rules.HanabiState, seat: int) -> _View:
     """What a player sees by the rules."""
     return _View(
         stacks=dict(state.fireworks),
@@ -356,15 +344,17 @@ def _view(state: HanabiState, seat: int) -> _View:
     )
 
 
-def _possible(known: Sequence[Known]) -> tuple[tuple[str, str], ...]:
-    return tuple(("".join(color for color in COLORS if color in card.colors), card.ranks) for card in known)
+def _possible(known: Sequence[rules.Known]) -> tuple[tuple[str, str], ...]:
+    return tuple(("".join(color for color in rules.COLORS if color in card.colors), card.ranks) for card in known)
 
 
-def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: int, models: Mapping[Player, str | None]) -> HanabiStep:
+def _step(
+    name: str, rows: Sequence[_Row], states: Sequence[rules.HanabiState], turn: int, models: Mapping[Player, str | None]
+) -> HanabiStep:
     row, state = rows[turn], states[turn]
     after = states[turn + 1]
     drawn = after.hands[turn % 2][-1] if after.deck < state.deck else None
-    _, effect = apply(state, turn % 2, row.move, drawn)
+    _, effect = rules.apply(state, turn % 2, row.move, drawn)
     calls = _calls(row.fields)
     return checked(
         HanabiStep,
@@ -374,23 +364,23 @@ def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: 
             "player": row.player,
             "seat": turn % 2,
             "policy": models[row.player],
-            "state_before": _plain(shown_table(state)),
-            "state_after": _plain(shown_table(after)),
+            "state_before": _plain(rules.shown_table(state)),
+            "state_after": _plain(rules.shown_table(after)),
             "calls": calls,
             "n_rejections": max(0, sum(call["stage"] == "verifier" for call in calls) - 1),
             "legal_actions": row.fields.get("Available Actions", "").splitlines()[1:],
             "selected_action": row.fields.get("Selected Action", ""),
-            "engine_move": shown_move(row.move),
-            "effect": _plain(shown_effect(effect)),
+            "engine_move": rules.shown_move(row.move),
+            "effect": _plain(rules.shown_effect(effect)),
             "terminal": turn == len(states) - 2 and _is_over(states),
         },
     )
 
 
-def _is_over(states: Sequence[HanabiState]) -> bool:
+def _is_over(states: Sequence[rules.HanabiState]) -> bool:
     """No life, all stacks, or both have moved since the last card was drawn."""
     last = states[-1]
-    return last.lives == 0 or last.stacked == MAX_SCORE or [state.deck for state in states[-3:-1]] == [0, 0]
+    return last.lives == 0 or last.stacked == rules.MAX_SCORE or [state.deck for state in states[-3:-1]] == [0, 0]
 
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -432,5 +422,5 @@ def _forget_the_drawn_card(parts: GameParts, player: Player) -> None:
     after = loads(last.after.encode())
     after["deck_size"] -= 1
     after["hands"][player].append(None)
-    after["knowledge"][player].append(Known()._asdict())
+    after["knowledge"][player].append(rules.Known()._asdict())
     last.after = state_text(after)

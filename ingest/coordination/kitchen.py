@@ -4,24 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from games.coordination.kitchen import (
-    COOKING_TICKS,
-    DELIVERY,
-    DIRECTIONS,
-    LAYOUTS,
-    TICKS,
-    Cook,
-    Item,
-    KitchenState,
-    Layout,
-    Spot,
-    Ticked,
-    cookers,
-    macro_category,
-    shown_state,
-    start,
-    step,
-)
+from games.coordination import kitchen as rules
 from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, grounding, own_moves, reading, state_text
 from ingest.coordination.records import CookAction, KitchenStep
@@ -43,11 +26,11 @@ _Fault = tuple[str, str]
 class _Replay(NamedTuple):
     """A logged position, and what the rules make of it."""
 
-    before: KitchenState
-    ticked: Ticked
+    before: rules.KitchenState
+    ticked: rules.Ticked
     faults: tuple[_Fault | None, ...]
     """Of each cook, where what it did came to nothing."""
-    pots: Mapping[str, Item | None]
+    pots: Mapping[str, rules.Item | None]
     """What is in the cookers."""
 
 
@@ -58,15 +41,15 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         BadInputError: the layout is unknown, or a cook is where none can be.
     """
     first, last = steps[0], steps[-1]
-    if first.layout not in LAYOUTS:
-        raise BadInputError(f"no layout {first.layout!r}: there are {', '.join(LAYOUTS)}")
-    layout = LAYOUTS[first.layout]
+    if first.layout not in rules.LAYOUTS:
+        raise BadInputError(f"no layout {first.layout!r}: there are {', '.join(rules.LAYOUTS)}")
+    layout = rules.LAYOUTS[first.layout]
     replayed = [_replay_of(entry, layout) for entry in steps]
     befores = [replay.before for replay in replayed]
     afters = [*befores[1:], replayed[-1].ticked.state]
     shown = _shown(layout, steps, befores, afters)
     turns = [_turn(layout, entry, replay, after, pair) for entry, replay, after, pair in zip(steps, replayed, afters, shown, strict=True)]
-    turns[0].differences = [*_state_differences("start", start(layout), befores[0]), *turns[0].differences]
+    turns[0].differences = [*_state_differences("start", rules.start(layout), befores[0]), *turns[0].differences]
     by_alice, by_bob = zip(*(entry.actions for entry in steps), strict=True)
     return GameParts(
         game="overcooked",
@@ -74,19 +57,19 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         condition={"game": "overcooked", "layout": layout.name},
         policies={player: _policy(steps, number) for number, player in enumerate(PLAYERS)},
         styles=dict.fromkeys(PLAYERS),
-        max_turns=len(steps) if last.terminal else TICKS,
+        max_turns=len(steps) if last.terminal else rules.TICKS,
         score=float(last.score),
         stop_reason="out_of_time" if last.terminal else None,
         metrics={
             "score": steps[-1].score,
-            "deliveries": sum(entry.sparse_reward // DELIVERY for entry in steps),
+            "deliveries": sum(entry.sparse_reward // rules.DELIVERY for entry in steps),
             "ticks": len(steps),
             "llm_calls": sum(action.new_macro for action in (*by_alice, *by_bob)),
             "stay_alice": sum(action.low_level == "stay" for action in by_alice),
             "stay_bob": sum(action.low_level == "stay" for action in by_bob),
         },
         turns=turns,
-        goal={"soups": "as many as possible", "points_each": DELIVERY},
+        goal={"soups": "as many as possible", "points_each": rules.DELIVERY},
     )
 
 
@@ -96,23 +79,23 @@ def _policy(steps: Sequence[KitchenStep], number: int) -> str | None:
 
 
 def _shown(
-    layout: Layout, steps: Sequence[KitchenStep], befores: Sequence[KitchenState], afters: Sequence[KitchenState]
+    layout: rules.Layout, steps: Sequence[KitchenStep], befores: Sequence[rules.KitchenState], afters: Sequence[rules.KitchenState]
 ) -> Iterator[tuple[Json, Json]]:
     """The kitchen before and after each tick: as a rule one tick begins with the very thing that the one before it has left."""
     left: int | None = None
     last = Json("")
     for entry, before, after in zip(steps, befores, afters, strict=True):
         points = entry.score - entry.sparse_reward
-        first = last if left == points else state_text(shown_state(before, points, layout))
-        left, last = entry.score, state_text(shown_state(after, entry.score, layout))
+        first = last if left == points else state_text(rules.shown_state(before, points, layout))
+        left, last = entry.score, state_text(rules.shown_state(after, entry.score, layout))
         yield first, last
 
 
 def _turn(
-    layout: Layout,
+    layout: rules.Layout,
     entry: KitchenStep,
     replay: _Replay,
-    after: KitchenState,
+    after: rules.KitchenState,
     shown: tuple[Json, Json],
 ) -> TurnParts:
     ticked = replay.ticked
@@ -123,7 +106,7 @@ def _turn(
     return TurnParts(
         before=shown[0],
         after=shown[1],
-        progress=min(1.0, entry.score / DELIVERY / (layout.pots * TICKS / COOKING_TICKS)),
+        progress=min(1.0, entry.score / rules.DELIVERY / (layout.pots * rules.TICKS / rules.COOKING_TICKS)),
         goal_reached=False,
         replies=[PrivateReply(action.player, action.response) for action in asked if action.response],
         acts=[_act(action, fault) for action, fault in zip(entry.actions, replay.faults, strict=True)],
@@ -143,24 +126,24 @@ def _acted(doing: tuple[Player, str], macro: str | None, intended: str | None, f
     return act(doing, {"macro": macro, "asked": asked}, intended, fault)
 
 
-def _fault(low: str, number: int, before: KitchenState, after: KitchenState) -> _Fault | None:
+def _fault(low: str, number: int, before: rules.KitchenState, after: rules.KitchenState) -> _Fault | None:
     """Why what a cook did came to nothing, if it did."""
     cook, then = before.cooks[number], after.cooks[number]
-    if low in DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
+    if low in rules.DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
         return "collision", "the partner is in the way: no one moves"
     if low == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
         return "no_effect", "nothing to take, put or deliver there"
     return None
 
 
-def _is_partner_at(spot: Spot, number: int, before: KitchenState, after: KitchenState) -> bool:
+def _is_partner_at(spot: rules.Spot, number: int, before: rules.KitchenState, after: rules.KitchenState) -> bool:
     return spot in (before.cooks[1 - number].spot, after.cooks[1 - number].spot)
 
 
-def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Category]:
+def _categories(pots: Mapping[str, rules.Item | None], action: CookAction) -> list[Category]:
     reply = action.response or ""
     selected = action.selected or action.current_macro or ""
-    category, evidence = macro_category(pots, selected)
+    category, evidence = rules.macro_category(pots, selected)
     return [
         Category(action.player, "overcooked_macro", category, evidence),
         *grounding(action.player, action.intended, selected, slip=(action.intended or "").rstrip(".") != selected.rstrip(".")),
@@ -168,7 +151,7 @@ def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Cat
     ]
 
 
-def _replay_of(entry: KitchenStep, layout: Layout) -> _Replay:
+def _replay_of(entry: KitchenStep, layout: rules.Layout) -> _Replay:
     by_name = {cook.name: cook for cook in entry.players}
     if by_name.keys() != _BOTH or [action.player for action in entry.actions] != list(PLAYERS):
         raise BadInputError(f"tick {entry.tick} does not have both players once, Alice first: the game is left out")
@@ -190,22 +173,22 @@ def _replayed(
     actions: tuple[str, ...],
 ) -> _Replay | None:
     """What the rules make of a logged position and both actions; None where the position cannot be."""
-    layout = LAYOUTS[layout_name]
-    cooks = tuple(Cook(Spot(x, y), facing, None if held is None else _item(*held)) for x, y, facing, held in logged_cooks)
-    objects = {Spot(x, y): _item(name, soup) for x, y, name, soup in logged_objects}
+    layout = rules.LAYOUTS[layout_name]
+    cooks = tuple(rules.Cook(rules.Spot(x, y), facing, None if held is None else _item(*held)) for x, y, facing, held in logged_cooks)
+    objects = {rules.Spot(x, y): _item(name, soup) for x, y, name, soup in logged_objects}
     if any(cook.spot not in layout.floor for cook in cooks) or not objects.keys() <= layout.tiles:
         return None
-    before = KitchenState(cooks, objects)
-    ticked = step(layout, before, actions)
+    before = rules.KitchenState(cooks, objects)
+    ticked = rules.step(layout, before, actions)
     faults = tuple(_fault(low, number, before, ticked.state) for number, low in enumerate(actions))
-    return _Replay(before, ticked, faults, cookers(layout, before))
+    return _Replay(before, ticked, faults, rules.cookers(layout, before))
 
 
-def _item(name: str, soup: _Soup | None) -> Item:
-    return Item(name) if soup is None else Item(name, *soup[1:])
+def _item(name: str, soup: _Soup | None) -> rules.Item:
+    return rules.Item(name) if soup is None else rules.Item(name, *soup[1:])
 
 
-def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[Difference]:
+def _state_differences(name: str, replayed: rules.KitchenState, logged: rules.KitchenState) -> list[Difference]:
     cooks = [
         Difference(f"{name}.{player}", repr(tuple(b)), repr(tuple(a)))
         for player, a, b in zip(PLAYERS, replayed.cooks, logged.cooks, strict=True)

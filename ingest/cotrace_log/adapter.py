@@ -24,26 +24,11 @@ from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, los
 from ingest.cotrace_log.lines import LogLines, PlannedClaim, claims_in, header_line, json_of, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id, validated
 from ingest.reading.text import dumps, read_time
+from schemas import records
 from schemas.common.errors import BadInputError
 from schemas.common.text import text_hash
 from schemas.families import module
 from schemas.game import ActionEntry, AgentEntry, CallEntry, End, Header, PlantedLabel, Turn, UtteranceEntry
-from schemas.records import (
-    Action,
-    Agent,
-    Call,
-    Episode,
-    EpisodeMetric,
-    Failure,
-    Json,
-    Label,
-    LogDisagreement,
-    OracleAction,
-    Run,
-    TurnMetric,
-    Utterance,
-)
-from schemas.records import Turn as TurnRow
 from schemas.store.batches import Coded, Group
 
 
@@ -59,10 +44,12 @@ def as_written(header: Header, turns: Sequence[Turn], end: End | None, episode: 
         "failures": [row for turn in turns for row in _failures(episode, turn)],
         "oracle_actions": [row for turn in turns for row in _oracle(episode, turn)],
         "turn_metrics": [
-            TurnMetric(episode, turn.turn, f"{header.benchmark}.{name}", value) for turn in turns for name, value in turn.metrics.items()
+            records.TurnMetric(episode, turn.turn, f"{header.benchmark}.{name}", value)
+            for turn in turns
+            for name, value in turn.metrics.items()
         ],
         "episode_metrics": [
-            EpisodeMetric(episode, f"{header.benchmark}.{name}", value) for name, value in (end.metrics if end else {}).items()
+            records.EpisodeMetric(episode, f"{header.benchmark}.{name}", value) for name, value in (end.metrics if end else {}).items()
         ],
     }
     reached = any(turn.goal_reached for turn in turns)
@@ -82,17 +69,17 @@ def _check(turn: Turn, index: int) -> None:
         raise BadTurnError(BadInputError(f"progress is {turn.progress}: give a share from 0 to 1", locator=".progress"), index)
 
 
-def _failures(episode: str, turn: Turn) -> Iterator[Failure]:
+def _failures(episode: str, turn: Turn) -> Iterator[records.Failure]:
     for found in dict.fromkeys((entry.agent, entry.taxonomy, entry.category) for entry in turn.failures):
         agent, taxonomy, category = found
         same = (entry.evidence for entry in turn.failures if (entry.agent, entry.taxonomy, entry.category) == found)
-        yield Failure(episode, turn.turn, agent, taxonomy, category, "; ".join(text for text in same if text) or None)
+        yield records.Failure(episode, turn.turn, agent, taxonomy, category, "; ".join(text for text in same if text) or None)
 
 
-def _oracle(episode: str, turn: Turn) -> Iterator[OracleAction]:
+def _oracle(episode: str, turn: Turn) -> Iterator[records.OracleAction]:
     for rank, entry in enumerate(turn.oracle or (), start=1):
-        yield OracleAction(
-            episode, turn.turn, rank, entry.verb, Json(dumps(entry.arguments)), undoes=entry.undoes, listed=True, verified=True
+        yield records.OracleAction(
+            episode, turn.turn, rank, entry.verb, records.Json(dumps(entry.arguments)), undoes=entry.undoes, listed=True, verified=True
         )
 
 
@@ -176,10 +163,12 @@ def _unit(episode: str, turn: int, agent: str | None, personas: Mapping[str, str
 _UNKNOWN_TIME: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - times in the store have no zone
 
 
-def call_row(call: CallEntry, purpose: str, *, run: str, episode: str, turn: int) -> Call:
+def call_row(call: CallEntry, purpose: str, *, run: str, episode: str, turn: int) -> records.Call:
     """Give the row of a call in a turn of an episode."""
     facts: dict[str, Any] = {field.name: getattr(call, field.name) for field in fields(call) if field.name != "asked_at"}
-    return Call(**facts, purpose=purpose, run=run, episode_id=episode, turn=turn, asked_at=read_time(call.asked_at) or _UNKNOWN_TIME)
+    return records.Call(
+        **facts, purpose=purpose, run=run, episode_id=episode, turn=turn, asked_at=read_time(call.asked_at) or _UNKNOWN_TIME
+    )
 
 
 _ROUNDING: Final = 1e-6
@@ -193,7 +182,7 @@ _Found = tuple[str, Any, Any]
 
 def contradictions(
     header: Header, turns: Sequence[Turn], end: End | None, progress: Sequence[float | None], episode: str
-) -> Iterator[LogDisagreement]:
+) -> Iterator[records.LogDisagreement]:
     """What a log states although its other lines rule it out.
 
     Args:
@@ -216,9 +205,9 @@ def contradictions(
         yield from _disagreements(episode, None, [("turns_taken", end.turns_taken, len(turns))])
 
 
-def _disagreements(episode: str, turn: int | None, found: Iterator[_Found] | Sequence[_Found]) -> Iterator[LogDisagreement]:
+def _disagreements(episode: str, turn: int | None, found: Iterator[_Found] | Sequence[_Found]) -> Iterator[records.LogDisagreement]:
     for field, logged, due in found:
-        yield LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
+        yield records.LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
 
 
 def _of_header(header: Header) -> Iterator[_Found]:
@@ -358,7 +347,7 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     entry = validated(_RunEntry, log.header.run, "line 1.run")
     name = entry.name or log.header.benchmark
     key = run_id(log.header.benchmark, name, _team(log.header), entry.condition)
-    run = Run(key, log.header.benchmark, name, Json(dumps(entry.condition)), read_time(log.header.started_at))
+    run = records.Run(key, log.header.benchmark, name, records.Json(dumps(entry.condition)), read_time(log.header.started_at))
     rows: dict[str, list[tuple[object, ...]]] = {
         **derived.rows,
         "runs": [run],
@@ -404,10 +393,10 @@ def _model(header: Header) -> str:
     return header.model or "+".join(dict.fromkeys(_played_by(agent) for agent in header.agents))
 
 
-def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode:
+def _episode(log: LogLines, derived: Derived, run: records.Run, place: Place) -> records.Episode:
     header, end = log.header, log.end
     task = validated(_TaskEntry, header.task, "line 1.task")
-    return Episode(
+    return records.Episode(
         episode_id=episode_id(header.benchmark, place.path),
         run_id=run.run_id,
         source_id=place.source_id,
@@ -415,7 +404,7 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         task_id=task.id or header.episode or Path(place.path).stem,
         level=task.level,
         model=_model(header),
-        team=Json(dumps(_team(header))),
+        team=records.Json(dumps(_team(header))),
         seed=header.seed,
         max_turns=header.max_turns,
         turns_taken=len(log.turns),
@@ -423,11 +412,11 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         score=derived.score,
         stop_reason=end.stop_reason if end else None,
         error=(end.error if end else None) or next((turn.error for turn in log.turns if turn.error), None),
-        goal=None if task.goal is None else Json(dumps(task.goal)),
-        details=Json(dumps(_details(log, derived))),
+        goal=None if task.goal is None else records.Json(dumps(task.goal)),
+        details=records.Json(dumps(_details(log, derived))),
         file=place.file,
         started_at=read_time(header.started_at),
-        origin=Json(dumps(header.details["origin"])) if header.details.get("origin") else None,
+        origin=records.Json(dumps(header.details["origin"])) if header.details.get("origin") else None,
     )
 
 
@@ -442,20 +431,20 @@ def _details(log: LogLines, derived: Derived) -> dict[str, object]:
     return details | ({"lost_replies": lost} if lost else {})
 
 
-def _agents(header: Header, episode: str) -> Iterator[Agent]:
+def _agents(header: Header, episode: str) -> Iterator[records.Agent]:
     for agent in header.agents:
-        view = None if agent.private_view is None else Json(dumps(agent.private_view))
+        view = None if agent.private_view is None else records.Json(dumps(agent.private_view))
         source = None if view is None else "log"
-        yield Agent(episode, agent.agent, agent.role, agent.model, agent.persona, view, agent.view_kind, source)
+        yield records.Agent(episode, agent.agent, agent.role, agent.model, agent.persona, view, agent.view_kind, source)
 
 
-def _json(value: object) -> Json | None:
+def _json(value: object) -> records.Json | None:
     text = json_of(value)
-    return None if text is None else Json(text)
+    return None if text is None else records.Json(text)
 
 
-def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -> TurnRow:
-    return TurnRow(
+def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -> records.Turn:
+    return records.Turn(
         episode_id=episode,
         turn=turn.turn,
         state_before=_json(turn.state_before),
@@ -469,11 +458,11 @@ def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -
     )
 
 
-def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utterance]:
+def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[records.Utterance]:
     for seq, uttered in enumerate(turn.utterances, start=1):
         audience = _audience(uttered, everybody)
         dropped = uttered.superseded and not _was_received(turn.utterances[seq - 1 :], everybody)
-        yield Utterance(episode, turn.turn, seq, uttered.agent, uttered.channel, audience, uttered.text, None, dropped)
+        yield records.Utterance(episode, turn.turn, seq, uttered.agent, uttered.channel, audience, uttered.text, None, dropped)
 
 
 def _was_received(from_here: Sequence[UtteranceEntry], everybody: list[str]) -> bool:
@@ -493,15 +482,15 @@ def _audience(uttered: UtteranceEntry, everybody: list[str]) -> list[str]:
     return [uttered.agent] if uttered.channel == "private" else everybody
 
 
-def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterator[Action]:
+def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterator[records.Action]:
     for seq, done in enumerate(actions, start=1):
-        yield Action(
+        yield records.Action(
             episode,
             turn,
             seq,
             done.agent,
             done.verb,
-            Json(dumps(done.arguments)),
+            records.Json(dumps(done.arguments)),
             done.raw,
             done.accepted,
             done.undoes,
@@ -512,15 +501,15 @@ def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterato
         )
 
 
-def _calls(episode: str, turn: Turn, run: str) -> Iterator[Call]:
+def _calls(episode: str, turn: Turn, run: str) -> Iterator[records.Call]:
     for call in turn.calls:
         yield call_row(call, "player", run=run, episode=episode, turn=turn.turn)
 
 
-def _surveys(episode: str, end: End | None) -> Iterator[Label]:
+def _surveys(episode: str, end: End | None) -> Iterator[records.Label]:
     """What players reply of their partners after the game."""
     for reply in () if end is None else end.survey:
-        yield Label(
+        yield records.Label(
             source=SURVEY,
             annotator=f"player {reply.agent}",
             rubric=reply.rubric,

@@ -18,19 +18,8 @@ from games.craft.engine.board import DIRECTORS, Board
 from games.craft.targets import START_BOARDS, start_board
 from games.craft.text.prompts import trimmed
 from games.craft.text.replies import NO_MESSAGE, is_complaint, no_reply_came
+from ingest.craft import replay
 from ingest.craft.consistency import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord, game_contradictions, turn_contradictions
-from ingest.craft.replay import (
-    BUILDER,
-    CraftGame,
-    CraftOutcome,
-    CraftTurn,
-    DerivedGame,
-    DerivedTurn,
-    arguments,
-    derive,
-    shown_in_prompt,
-    shown_views,
-)
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id, validated
 from ingest.reading.text import dumps, loads, read_time
 from schemas.common.errors import BadInputError
@@ -100,7 +89,7 @@ def _condition_name(info: ExperimentInfo) -> str:
     return f"{oracle}_{tools}" + (f"_run{info.run}" if info.run is not None else "")
 
 
-def episode_row(game: LoggedGame, place: Place, run: Run, derived: DerivedGame | None) -> Episode:
+def episode_row(game: LoggedGame, place: Place, run: Run, derived: replay.DerivedGame | None) -> Episode:
     """The game; without replay it could not be set up."""
     record, info, turns = game.record, game.info, game.turns
     played = record.target_structure is not None
@@ -175,19 +164,19 @@ def _heard_each_other(turns: LoggedTurns) -> bool | None:
 def agent_rows(game: LoggedGame, target: Board) -> Iterator[Agent]:
     """The directors with the target views they were shown, and the builder."""
     record, info = game.record, game.info
-    views = shown_views(target, _prompted_views(game.turns), record.target_director_views)
+    views = replay.shown_views(target, _prompted_views(game.turns), record.target_director_views)
     personas = (record.d1_archetype, record.d2_archetype, record.d3_archetype)
     for director, persona in zip(DIRECTORS, personas, strict=True):
         view, kind, source = views[director]
         yield Agent(game.episode, director, "director", info.models.director, persona, Json(dumps(view)), kind, source)
-    yield Agent(game.episode, BUILDER, "builder", info.models.builder)
+    yield Agent(game.episode, replay.BUILDER, "builder", info.models.builder)
 
 
 def agent_rows_without_target(episode: str, info: ExperimentInfo) -> Iterator[Agent]:
     """The agents of a game that could not be set up."""
     for director in DIRECTORS:
         yield Agent(episode, director, "director", info.models.director)
-    yield Agent(episode, BUILDER, "builder", info.models.builder)
+    yield Agent(episode, replay.BUILDER, "builder", info.models.builder)
 
 
 def _prompted_views(turns: LoggedTurns) -> dict[str, object]:
@@ -197,7 +186,7 @@ def _prompted_views(turns: LoggedTurns) -> dict[str, object]:
         for director in DIRECTORS:
             prompt = turn.get(f"director_prompt_{director}")
             if director not in found and isinstance(prompt, str):
-                view = shown_in_prompt(prompt)
+                view = replay.shown_in_prompt(prompt)
                 if view is not None:
                     found[director] = view
         if len(found) == len(DIRECTORS):
@@ -205,7 +194,7 @@ def _prompted_views(turns: LoggedTurns) -> dict[str, object]:
     return found
 
 
-def turn_row(episode: str, turn: TurnRecord, craft_turn: CraftTurn, result: DerivedTurn) -> Turn:
+def turn_row(episode: str, turn: TurnRecord, craft_turn: replay.CraftTurn, result: replay.DerivedTurn) -> Turn:
     """The turn; the state after it is the snapshot with the span records that replay gives, which the log does not have."""
     before, after = dumps({"stacks": turn.structure_before, "spans": turn.spans_before}), result.board_after
     return Turn(
@@ -224,13 +213,13 @@ def turn_row(episode: str, turn: TurnRecord, craft_turn: CraftTurn, result: Deri
     )
 
 
-def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], result: DerivedTurn) -> Iterator[Action]:
+def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], result: replay.DerivedTurn) -> Iterator[Action]:
     """The builder's move or question; none on a truncated turn."""
     if turn.clarification is not None:
         question = Json(dumps({"question": turn.clarification}))  # the log's own field, whatever it holds
         unread = is_complaint(turn.clarification) and not no_reply_came(turn.clarification)
         read: Read | None = "unreadable" if unread else None
-        yield Action(episode, turn.turn_number, 1, BUILDER, "clarify", question, read=read)
+        yield Action(episode, turn.turn_number, 1, replay.BUILDER, "clarify", question, read=read)
     if turn.move_attempted is None:
         return
     written = raw_turn.get("builder_move_raw")
@@ -238,9 +227,9 @@ def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], res
         episode_id=episode,
         turn=turn.turn_number,
         seq=1 if turn.clarification is None else 2,
-        agent=BUILDER,
+        agent=replay.BUILDER,
         verb=turn.move_attempted.action,
-        arguments=arguments(turn.move_attempted.move()),
+        arguments=replay.arguments(turn.move_attempted.move()),
         raw=None if written is None else dumps(written),
         accepted=turn.move_executed,
         undoes=turn.move_attempted.action == "remove",
@@ -249,7 +238,7 @@ def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], res
     )
 
 
-_EVERYBODY: Final[list[str]] = [*DIRECTORS, BUILDER]
+_EVERYBODY: Final[list[str]] = [*DIRECTORS, replay.BUILDER]
 _DIRECTORS: Final[list[str]] = list(DIRECTORS)
 
 
@@ -275,7 +264,7 @@ def _utterances_of(turn: TurnRecord, history: Sequence[str]) -> Iterator[tuple[s
         yield director, "public", _DIRECTORS if hidden else _EVERYBODY, message, superseded
     for text in (turn.clarification, turn.builder_confirmation):
         if text is not None:
-            yield BUILDER, "public", _EVERYBODY, text, False
+            yield replay.BUILDER, "public", _EVERYBODY, text, False
 
 
 def _director_lines(turn: TurnRecord, history: Sequence[str]) -> list[tuple[str, str]]:
@@ -348,7 +337,7 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
     found.places[episode] = f"games[{index}]"
     started = time.perf_counter()
     game = _craft_game(record, info, turns)
-    derived = derive(game, episode) if game else None
+    derived = replay.derive(game, episode) if game else None
     found.replay_s = time.perf_counter() - started
     run = run_row(info, place)
     found.rows["runs"].append(run)
@@ -369,7 +358,7 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
     return found
 
 
-def _contradictions(game: LoggedGame, typed: CraftGame | None) -> Iterator[LogDisagreement]:
+def _contradictions(game: LoggedGame, typed: replay.CraftGame | None) -> Iterator[LogDisagreement]:
     for found in game_contradictions(game.record, game.info, game.turns.typed, typed.target if typed else None):
         yield LogDisagreement(game.episode, None, *found)
     for before, turn in pairwise((None, *game.turns.typed)):
@@ -399,13 +388,13 @@ def _turns(raw: Sequence[Any], game: str) -> LoggedTurns:
 # -- typed facts for the replay -------------------------------------------------------------------
 
 
-def _craft_game(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) -> CraftGame | None:
+def _craft_game(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) -> replay.CraftGame | None:
     if record.target_structure is None:
         return None
     target = Board.from_json(record.target_structure, record.target_spans)
     kind = record.start_board or info.partial_completion or "empty"
     use_oracle = info.use_oracle if info.use_oracle is not None else any(turn.oracle_moves for turn in turns.typed)
-    return CraftGame(
+    return replay.CraftGame(
         structure_id=record.structure_id,
         complexity=record.complexity or "",
         target=target,
@@ -417,9 +406,9 @@ def _craft_game(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) ->
     )
 
 
-def _outcome(record: GameRecord) -> CraftOutcome:
+def _outcome(record: GameRecord) -> replay.CraftOutcome:
     final = None if record.final_structure is None else Board.from_json(record.final_structure, record.final_spans or {})
-    return CraftOutcome(
+    return replay.CraftOutcome(
         completed=record.completed,
         progress=record.final_progress,
         turns_taken=record.turns_taken,
@@ -428,13 +417,13 @@ def _outcome(record: GameRecord) -> CraftOutcome:
     )
 
 
-def _craft_turn(turn: TurnRecord) -> CraftTurn:
+def _craft_turn(turn: TurnRecord) -> replay.CraftTurn:
     progress = turn.progress_data
     snapshot = progress.structure_snapshot if progress else None
     attempted = turn.move_attempted.move() if turn.move_attempted else None
     written = turn.builder_move_raw or turn.move_attempted
     silent = attempted is None  # on clarifications and broken turns the log has no candidates even where the builder was shown some
-    return CraftTurn(
+    return replay.CraftTurn(
         turn=turn.turn_number,
         board_before=Board.from_json(turn.structure_before, turn.spans_before),
         board_after=None if snapshot is None else Board.from_json(snapshot, {}),

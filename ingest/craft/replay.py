@@ -14,20 +14,11 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from games.craft import measures
 from games.craft.engine.board import DIRECTORS, VIEW_KINDS, Board, Director, all_views, views_json
 from games.craft.engine.rules import ErrorCode, Flags, Move, MoveError, code_of, same_message, sample
 from games.craft.game import ReplayedTurn, replay
-from games.craft.measures import (
-    COMPLETION_THRESHOLD,
-    METRICS,
-    Metrics,
-    followed_action_position_layer,
-    followed_full,
-    followed_physical,
-    progress,
-    published_category,
-    repaired_category,
-)
+from games.craft.measures import progress
 from games.craft.targets import Structure, StructureFacts, structure_facts
 from games.craft.text.replies import no_reply_came
 from ingest.reading.adapter_types import Difference
@@ -98,9 +89,10 @@ class CraftGame:
     """None for a game that was cut or still runs."""
 
 
-_NAMES: Final = tuple((name, f"craft.{name}") for name in METRICS)
+_NAMES: Final = tuple((name, f"craft.{name}") for name in measures.METRICS)
 _READINGS: Final = tuple(
-    (followed, f"craft.{followed.__name__}") for followed in (followed_full, followed_physical, followed_action_position_layer)
+    (followed, f"craft.{followed.__name__}")
+    for followed in (measures.followed_full, measures.followed_physical, measures.followed_action_position_layer)
 )
 _FLAGS: Final = tuple((flag.name, f"craft.{flag.name}") for flag in fields(Flags))
 _FACTS: Final = tuple(
@@ -114,7 +106,7 @@ def arguments(move: Move) -> Json:
     return Json(dumps({"block": move.block, "position": move.position, "layer": move.layer, "span_to": move.span_to}))
 
 
-def scores(episode: str, turn: int, metrics: Metrics) -> Iterator[TurnMetric]:
+def scores(episode: str, turn: int, metrics: measures.Metrics) -> Iterator[TurnMetric]:
     """The five scores of a board; turn 0 is the board before the first turn."""
     return (TurnMetric(episode, turn, metric, getattr(metrics, name)) for name, metric in _NAMES)
 
@@ -138,9 +130,9 @@ def failures(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Fail
     """The turn's category in the published taxonomy and in the repaired one, both from what was logged."""
     listed, attempted, text = turn.listed or (), turn.attempted, turn.error_text
     agent = BUILDER if listed and attempted is not None else None
-    yield Failure(episode, turn.turn, agent, "craft_published", published_category(listed, attempted, text), text)
+    yield Failure(episode, turn.turn, agent, "craft_published", measures.published_category(listed, attempted, text), text)
     unread = turn.unreadable is not None and not no_reply_came(turn.unreadable)
-    category = repaired_category(listed, attempted, _error(text, step), unreadable=unread)
+    category = measures.repaired_category(listed, attempted, _error(text, step), unreadable=unread)
     yield Failure(episode, turn.turn, BUILDER if unread else agent, "craft_repaired", category, turn.unreadable if unread else text)
 
 
@@ -163,7 +155,7 @@ def oracle_actions(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterato
         yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", False, True)  # noqa: FBT003
 
 
-def episode_metrics(episode: str, game: CraftGame, start: Metrics | None, end: Metrics | None) -> Iterator[EpisodeMetric]:
+def episode_metrics(episode: str, game: CraftGame, start: measures.Metrics | None, end: measures.Metrics | None) -> Iterator[EpisodeMetric]:
     """Scores before the first and after the last turn, the facts of the structure, and progress as a share of the ceiling."""
     facts = _facts(Structure(game.structure_id, game.complexity, game.target))
     for name, metric in _FACTS:
@@ -285,7 +277,7 @@ def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterato
     listed = () if game.num_oracle is None else sample(step.candidates, game.num_oracle, turn.turn)
     if turn.listed != listed:
         yield Difference("oracle_moves", _moves_text(turn.listed), _moves_text(listed))
-    followed = followed_action_position_layer(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
+    followed = measures.followed_action_position_layer(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
     if turn.followed != followed:
         yield Difference("builder_followed_oracle", _text(turn.followed), _text(followed))
 
@@ -299,7 +291,7 @@ def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
             yield Difference(name, _text(flag), _text(recomputed))
 
 
-def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[Difference]:
+def game_differences(game: CraftGame, end: Board, metrics: measures.Metrics) -> Iterator[Difference]:
     """What the log states of the end of a game against the board and the scores after its last turn."""
     logged = game.outcome
     if logged is None:
@@ -312,8 +304,8 @@ def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[
     reached = metrics.overall_progress if moved else 0.0  # the released code scores accepted moves, not the start board
     if logged.progress is not None and not close(logged.progress, reached) and not close(logged.progress, metrics.overall_progress):
         yield Difference("final_progress", _text(logged.progress), _text(reached))
-    if logged.completed is not None and logged.completed != (reached >= COMPLETION_THRESHOLD):
-        yield Difference("completed", _text(logged.completed), _text(reached >= COMPLETION_THRESHOLD))
+    if logged.completed is not None and logged.completed != (reached >= measures.COMPLETION_THRESHOLD):
+        yield Difference("completed", _text(logged.completed), _text(reached >= measures.COMPLETION_THRESHOLD))
 
 
 def close(first: float, second: float) -> bool:
@@ -336,7 +328,7 @@ def _text(value: object) -> str | None:
 class DerivedTurn(Struct, frozen=True, kw_only=True):
     """What replay adds to a turn's own rows."""
 
-    metrics: Metrics
+    metrics: measures.Metrics
     """Scores of ``board_after``."""
     board_after: Board
     """As logged or, where the log has none, by replay."""

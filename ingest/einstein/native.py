@@ -3,20 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, get_args
 
+from games.einstein import game as rules
 from games.einstein.engine.actions import action_type
 from games.einstein.engine.puzzle import Player, parse_game_id
 from games.einstein.engine.table import RULES, Setting, goal_json, private_view_json, table_json
-from games.einstein.game import (
-    AGENTS,
-    GameSettings,
-    StopReason,
-    action_arguments,
-    is_undo,
-    refusal,
-    refusal_text,
-    stop_reason,
-    utterances_of,
-)
 from games.einstein.replay import Samples, Step, replay
 from games.einstein.setup import settings_of
 from ingest.cotrace_log.derivation import BadTurnError, Derived, without_lost_replies
@@ -48,7 +38,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     return Derived(progress=after, success=success, score=score, rows=rows, details={**sampled, "rules": settings.rules})
 
 
-def _setting(header: Header) -> tuple[Setting, GameSettings]:
+def _setting(header: Header) -> tuple[Setting, rules.GameSettings]:
     """What the header states the game is played by.
 
     Raises:
@@ -65,7 +55,7 @@ def _setting(header: Header) -> tuple[Setting, GameSettings]:
     return Setting(puzzle, settings.modes, RULES[settings.rules], settings.step_limit), settings
 
 
-def _replayed(setting: Setting, settings: GameSettings, turns: Sequence[Turn]) -> list[Step]:
+def _replayed(setting: Setting, settings: rules.GameSettings, turns: Sequence[Turn]) -> list[Step]:
     steps: list[Step] = []
     try:
         samples = [_samples(turn, index) for index, turn in enumerate(turns)]
@@ -95,12 +85,12 @@ def _samples(turn: Turn, index: int) -> Samples:
 # -- where log and replay differ ----------------------------------------------------------------------------------------------------------
 
 
-def _header_differences(setting: Setting, settings: GameSettings, header: Header, episode: str) -> Iterator[LogDisagreement]:
+def _header_differences(setting: Setting, settings: rules.GameSettings, header: Header, episode: str) -> Iterator[LogDisagreement]:
     mode = settings.modes[0] if settings.modes[0] == settings.modes[1] else None
     facts: dict[str, tuple[Any, Any]] = {
         "goal": (header.task.get("goal"), goal_json(setting.puzzle)),
-        "agents": ([agent.agent for agent in header.agents], list(AGENTS)),
-        "roles": ([agent.role for agent in header.agents], ["player"] * len(AGENTS)),
+        "agents": ([agent.agent for agent in header.agents], list(rules.AGENTS)),
+        "roles": ([agent.role for agent in header.agents], ["player"] * len(rules.AGENTS)),
         "max_turns": (header.max_turns, settings.step_limit),
     }
     if settings.verifier is None:
@@ -113,36 +103,39 @@ def _header_differences(setting: Setting, settings: GameSettings, header: Header
         if field in source:
             facts[field] = (source[field], found)
     for agent in header.agents:
-        if agent.agent in AGENTS:
-            player: Player = 0 if agent.agent == AGENTS[0] else 1
+        if agent.agent in rules.AGENTS:
+            player: Player = 0 if agent.agent == rules.AGENTS[0] else 1
             facts[f"private_view.{agent.agent}"] = (agent.private_view, private_view_json(setting.puzzle, player))
     return _differing(facts, episode, None)
 
 
-def _turn_differences(setting: Setting, settings: GameSettings, turn: Turn, step: Step, episode: str) -> Iterator[LogDisagreement]:
-    action, agent, code = turn.actions[0], AGENTS[step.before.player], refusal(step)
+def _turn_differences(setting: Setting, settings: rules.GameSettings, turn: Turn, step: Step, episode: str) -> Iterator[LogDisagreement]:
+    action, agent, code = turn.actions[0], rules.AGENTS[step.before.player], rules.refusal(step)
     facts: dict[str, tuple[Any, Any]] = {
         "agent": (action.agent, agent),
         "verb": (action.verb, action_type(step.answer.action)),
-        "arguments": (action.arguments, action_arguments(step.answer.action, step.answer.action_text)),
-        "undoes": (action.undoes, is_undo(step)),
+        "arguments": (action.arguments, rules.action_arguments(step.answer.action, step.answer.action_text)),
+        "undoes": (action.undoes, rules.is_undo(step)),
         "state_before": (turn.state_before, table_json(setting.puzzle, step.before)),
         "state_after": (turn.state_after, table_json(setting.puzzle, step.outcome.table)),
         "accepted": (action.accepted, step.outcome.accepted),
         "error_code": (action.error_code, code),
-        "error_text": (action.error_text, refusal_text(code)),
+        "error_text": (action.error_text, rules.refusal_text(code)),
         "goal_reached": (turn.goal_reached, step.outcome.terminated),
-        "utterances": ([_as_list(uttered) for uttered in turn.utterances], [_as_list(uttered) for uttered in utterances_of(agent, step)]),
+        "utterances": (
+            [_as_list(uttered) for uttered in turn.utterances],
+            [_as_list(uttered) for uttered in rules.utterances_of(agent, step)],
+        ),
     }
     return _differing(facts | _sample_facts(settings, turn, step), episode, turn.turn)
 
 
 def _as_list(uttered: UtteranceEntry) -> list[Any]:
-    audience = uttered.audience or (AGENTS if uttered.channel == "public" else [uttered.agent])
+    audience = uttered.audience or (rules.AGENTS if uttered.channel == "public" else [uttered.agent])
     return [uttered.agent, uttered.channel, list(audience), uttered.text]
 
 
-def _sample_facts(settings: GameSettings, turn: Turn, step: Step) -> dict[str, tuple[Any, Any]]:
+def _sample_facts(settings: rules.GameSettings, turn: Turn, step: Step) -> dict[str, tuple[Any, Any]]:
     if settings.verifier is None or step.choice is None:
         return {} if turn.samples is None else {"samples": (len(turn.samples.texts), 1)}
     samples, choice = turn.samples, step.choice
@@ -163,8 +156,8 @@ def _end_differences(setting: Setting, steps: Sequence[Step], end: End | None, e
     facts: dict[str, tuple[Any, Any]] = {"completed": (end.success, bool(last and last.outcome.success))}
     if last is not None:
         facts["final_progress"] = (end.score, progress(setting, last))
-        reason = stop_reason(last)
-        if reason is not None or end.stop_reason in get_args(StopReason):
+        reason = rules.stop_reason(last)
+        if reason is not None or end.stop_reason in get_args(rules.StopReason):
             facts["stop_reason"] = (end.stop_reason, reason)
     yield from _differing(facts, episode, None)
 

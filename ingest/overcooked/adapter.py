@@ -20,22 +20,7 @@ from games.overcooked.engine.tasks import Task, orders_of, recipe_text, task_of,
 from games.overcooked.engine.world import WIDTH, Rules, map_text, start_world
 from games.overcooked.measures import Evaluation, GameRecord, Recorded, TimestepOutput, cut_to_limit, evaluate
 from games.overcooked.replay import ReplayedStep, replay
-from ingest.overcooked.measures import (
-    Measured,
-    actions_of,
-    advances,
-    details_of,
-    differences,
-    episode_metrics,
-    failures,
-    following,
-    labels,
-    oracle_actions_of,
-    progress,
-    turn_metrics,
-    turn_values,
-    utterances_of,
-)
+from ingest.overcooked import measures
 from ingest.overcooked.records import LogRecord, StepRecord, contradictions, read_log, read_step
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id
 from ingest.reading.text import dumps
@@ -167,13 +152,13 @@ def read(data: bytes, place: Place) -> Reading:
     log = _Log(record=record, steps=steps, task=task, reject=reject)
     started = time.perf_counter()
     game = _game(log)
-    whole = Measured(game, evaluate(game))
+    whole = measures.Measured(game, evaluate(game))
     limited = cut_to_limit(game)
-    cut = Measured(limited, evaluate(limited)) if limited else None
+    cut = measures.Measured(limited, evaluate(limited)) if limited else None
     actions = [step.actions for step in log.steps]
-    known = advances(game)
-    replayed = list(replay(log.task.order, actions, _rules(log.record), following=following(known), layout=log.task.layout))
-    advance = progress(game, known)
+    known = measures.advances(game)
+    replayed = list(replay(log.task.order, actions, _rules(log.record), following=measures.following(known), layout=log.task.layout))
+    advance = measures.progress(game, known)
     replay_s = time.perf_counter() - started
     episode = episode_id("overcooked", place.path)
     reading = Reading(episodes=[episode], turns=len(log.steps), replay_s=replay_s, rejects=[log.reject] if log.reject else [])
@@ -187,20 +172,20 @@ def read(data: bytes, place: Place) -> Reading:
     run = Run(run_id("overcooked", name, team, condition), "overcooked", name, Json(dumps(condition)), _started(place))
     rows = reading.rows
     rows["runs"].append(run)
-    details = details_of(log.record, log.steps, whole.evaluation, cut.evaluation if cut else None)
+    details = measures.details_of(log.record, log.steps, whole.evaluation, cut.evaluation if cut else None)
     rows["episodes"].append(_episode(log, place, run, (cut or whole).evaluation, details))
     rows["agents"] += _agents(episode, log, run)
     rows["turns"] += _turns(episode, log, replayed, advance)
     for step, result in zip(log.steps, replayed, strict=True):
-        rows["utterances"] += utterances_of(episode, step)
-        rows["actions"] += actions_of(episode, step, result)
-        rows["oracle_actions"] += oracle_actions_of(episode, step, result)
-    rows["turn_values"] += turn_values(episode, log.task, replayed)
-    rows["episode_metrics"] += episode_metrics(episode, whole, cut)
-    rows["turn_metrics"] += turn_metrics(episode, log.steps, whole.evaluation, replayed)
-    rows["failures"] += failures(episode, (log.task, _rules(log.record)), log.steps, whole.evaluation, replayed)
-    rows["labels"] += labels(episode, log.record)
-    rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)
+        rows["utterances"] += measures.utterances_of(episode, step)
+        rows["actions"] += measures.actions_of(episode, step, result)
+        rows["oracle_actions"] += measures.oracle_actions_of(episode, step, result)
+    rows["turn_values"] += measures.turn_values(episode, log.task, replayed)
+    rows["episode_metrics"] += measures.episode_metrics(episode, whole, cut)
+    rows["turn_metrics"] += measures.turn_metrics(episode, log.steps, whole.evaluation, replayed)
+    rows["failures"] += measures.failures(episode, (log.task, _rules(log.record)), log.steps, whole.evaluation, replayed)
+    rows["labels"] += measures.labels(episode, log.record)
+    rows["log_disagreements"] += measures.differences(episode, log.record, log.steps, replayed)
     rows["log_disagreements"] += contradictions(episode, log.task.order, log.record, log.steps, replayed)
     return reading
 

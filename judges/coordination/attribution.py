@@ -22,18 +22,7 @@ from games.coordination.hanabi import HanabiState, move_category, possible_cards
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.value import best_actions, choice_chance, turns_after
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Ideal, Link, Lost, shared_out, undecided
-from judges.coordination.situation import (
-    capture_action,
-    capture_state,
-    clued_cards,
-    escape_choices,
-    escape_state,
-    game_of,
-    hanabi_move,
-    hanabi_state,
-    harness_choice,
-    player_named,
-)
+from judges.coordination import situation
 from judges.evidence.transcript import Transcript, TurnView
 
 MEASURES: Final = ("coordination.hanabi_bound", "coordination.capture_turns", "coordination.escape_chance")
@@ -52,7 +41,7 @@ def _did_their_part(options: Mapping[Player, Sequence[str]], done: Mapping[Playe
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     """Find whose each costly turn was; see `judges.attribution.findings.Attribute`."""
-    of_turn = _GAMES.get(game_of(transcript))
+    of_turn = _GAMES.get(situation.game_of(transcript))
     costly = {turn: value for turn, value in lost.items() if value.cost > NOTHING and turn <= len(transcript.turns)}
     if of_turn is None:
         return Attributed([undecided(turn, value.cost, "nothing tells whose a turn of this game was") for turn, value in costly.items()])
@@ -69,7 +58,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 
 def _of_harness(game: Transcript, found: Finding) -> Finding:
     """A finding at a player whose action the harness chose is its `format`, or the harness's; others stay as they are."""
-    chosen = None if found.agent is None else harness_choice(game.turn(found.turn), found.agent)
+    chosen = None if found.agent is None else situation.harness_choice(game.turn(found.turn), found.agent)
     if chosen is None or found.link not in _OF_ACTIONS:
         return found
     read, evidence = chosen
@@ -87,8 +76,8 @@ _OF_ACTIONS: Final = ("acted_wrong", "idle")
 
 def _capture(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     view = game.turn(turn)
-    state = capture_state(view)
-    done = {player: capture_action(action) for player in PLAYERS if (action := view.action_of(player)) is not None}
+    state = situation.capture_state(view)
+    done = {player: situation.capture_action(action) for player in PLAYERS if (action := view.action_of(player)) is not None}
     if len(done) < len(PLAYERS):
         yield undecided(turn, lost.cost, "the log does not tell what both players did")
         return
@@ -124,7 +113,7 @@ def _deed(player: Player, action: str) -> Ideal:
 
 def _escape(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     view = game.turn(turn)
-    state, done = escape_state(view), escape_choices(view)
+    state, done = situation.escape_state(view), situation.escape_choices(view)
     if len(done) < len(PLAYERS):
         yield undecided(turn, lost.cost, "the log does not tell what both players did")
         return
@@ -148,13 +137,13 @@ def _escape(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
 
 def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     view = game.turn(turn)
-    player = player_named(view.state_before.get("player"))
+    player = situation.player_named(view.state_before.get("player"))
     action = view.action_of(player)
     if player is None or action is None:
         yield undecided(turn, lost.cost, "the log does not tell who acted")
         return
-    state, move = hanabi_state(view), hanabi_move(action)
-    if harness_choice(view, player) is not None:
+    state, move = situation.hanabi_state(view), situation.hanabi_move(action)
+    if situation.harness_choice(view, player) is not None:
         yield Finding(turn, player, "acted_wrong", lost.cost, "")  # of the harness, whatever the move was: see _of_harness
         return
     if move.card is None:
@@ -173,7 +162,7 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
             "said_unclear",
             f"{reported}; {partner} had just given new information about it, which can be read as: play it",
         )
-        shared = pointed if move.card in clued_cards(game, turn) else silent
+        shared = pointed if move.card in situation.clued_cards(game, turn) else silent
         yield from _shared(turn, lost, (player, f"{reported}: no hint showed that it fits"), (partner, shared))
     elif not state.is_last(card):
         yield Finding(turn, None, "not_seen", lost.cost, f"{reported}; the cost is time: the deck runs out")
@@ -200,17 +189,22 @@ def _shared(turn: int, lost: Lost, acted: tuple[Player, str], other: tuple[Playe
 def _hints(game: Transcript) -> Iterator[Follow]:
     """Each hint that newly names a card that fits: by custom it asks for it to be played, and the partner's next move does or not."""
     for view, then in pairwise(game.turns):
-        player = player_named(view.state_before.get("player"))
+        player = situation.player_named(view.state_before.get("player"))
         action = view.action_of(player)
         if player is None or action is None:
             continue
-        state, move, partner = hanabi_state(view), hanabi_move(action), partner_of(player)
+        state, move, partner = situation.hanabi_state(view), situation.hanabi_move(action), partner_of(player)
         named = touched(state, 0, move) if move.card is None else ()
         asked = [place for place in named if not state.knowledge[1][place].is_hinted(move.verb) and state.fits(state.hands[1][place])]
         answer = then.action_of(partner)
-        if not asked or answer is None or harness_choice(view, player) is not None or harness_choice(then, partner) is not None:
+        if (
+            not asked
+            or answer is None
+            or situation.harness_choice(view, player) is not None
+            or situation.harness_choice(then, partner) is not None
+        ):
             continue
-        done = hanabi_move(answer)
+        done = situation.hanabi_move(answer)
         played = done.card if done.verb == "play" else None
         how: How = "fully" if played in asked else "differs" if played is not None else "no"
         seq = next((message.seq for message in view.utterances if message.agent == player), 0)
@@ -242,7 +236,7 @@ def _could_ever_hint(game: Transcript, turn: int, partner: Player, place: int, *
         acted = view.action_of(view.state_before.get("player"))
         if acted is None:
             return False
-        state, move = hanabi_state(view), hanabi_move(acted)
+        state, move = situation.hanabi_state(view), situation.hanabi_move(acted)
         if view.state_before["player"] == partner:
             if _left_out(view, partner, place) and (not last or state.is_last(state.hands[1][place])):
                 return True
@@ -258,7 +252,7 @@ def _left_out(view: TurnView, partner: Player, place: int) -> bool:
     action = view.action_of(partner)
     if action is None or view.state_before.get("player") != partner or not view.state_before["information_tokens"]:
         return False
-    state, move = hanabi_state(view), hanabi_move(action)
+    state, move = situation.hanabi_state(view), situation.hanabi_move(action)
     if move.card is not None:
         return move_category(state, 0, move)[0] not in _GOOD
     saved = [other for other in touched(state, 0, move) if state.is_last(state.hands[1][other])]

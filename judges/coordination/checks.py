@@ -9,22 +9,7 @@ from games.coordination.hanabi import HanabiState, is_known_playable, is_safe_di
 from games.coordination.kitchen import DIRECTIONS, Cook, KitchenState, Layout, Spot, distances, macro_category, place_of
 from games.coordination.players import PLAYERS, Player, partner_of
 from games.coordination.value import best_actions
-from judges.coordination.situation import (
-    QUESTIONS,
-    capture_action,
-    capture_state,
-    claims,
-    cookers_of,
-    escape_choices,
-    escape_state,
-    game_of,
-    hanabi_move,
-    hanabi_state,
-    harness_choice,
-    hinted_cards,
-    kitchen_state,
-    player_named,
-)
+from judges.coordination import situation
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.common.packages import packaged_yaml
@@ -41,7 +26,7 @@ def kitchen_way(turn: TurnView, player: Player) -> Decision:
         return Decision(None, "a player's own file does not give positions")
     if action is None or action.verb not in DIRECTIONS or partners is None:
         return _NO_STEP
-    layout, state = kitchen_state(turn)
+    layout, state = situation.kitchen_state(turn)
     me = PLAYERS.index(player)
     cook, other = state.cooks[me], state.cooks[1 - me]
     spot, others = _next(layout, cook, action.verb), _next(layout, other, partners.verb)
@@ -79,8 +64,8 @@ def capture_way(turn: TurnView, player: Player) -> Decision:
     action = turn.action_of(player)
     if action is None or action.verb != "press":
         return Decision("na", "no door is moved")
-    state = capture_state(turn)
-    door = BUTTONS[capture_action(action).room]
+    state = situation.capture_state(turn)
+    door = BUTTONS[situation.capture_action(action).room]
     toggled = CaptureState(state.rooms, {**state.doors, door: not state.doors[door]})
     partner, thief = state.rooms[partner_of(player)], state.rooms["Thief"]
     before, after = (distance(one, partner, thief) for one in (state, toggled))
@@ -114,27 +99,27 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
     action = turn.action_of(player)
     if action is None:
         return None
-    kind = game_of(game)
+    kind = situation.game_of(game)
     if kind == "hanabi":
         hand = 0 if turn.state_before.get("player") == player else 1  # in `hanabi_state` the acting player has index 0
-        return move_category(hanabi_state(turn), hand, hanabi_move(action), hinted_cards(game, turn.turn))
+        return move_category(situation.hanabi_state(turn), hand, situation.hanabi_move(action), situation.hinted_cards(game, turn.turn))
     if kind == "overcooked":
         if not action.arguments.get("asked"):
             return None
         macro = str(action.arguments.get("macro"))
-        category, seen = macro_category(cookers_of(turn), macro)
+        category, seen = macro_category(situation.cookers_of(turn), macro)
         return category, seen or macro
     if kind == "collab_capture":
-        state = capture_state(turn)
-        return capture.move_category(state, player, capture_action(action), best_actions(state, first=turn.turn == 1)[player])
-    return escape.move_category(escape_state(turn), player, escape_choices(turn))
+        state = situation.capture_state(turn)
+        return capture.move_category(state, player, situation.capture_action(action), best_actions(state, first=turn.turn == 1)[player])
+    return escape.move_category(situation.escape_state(turn), player, situation.escape_choices(turn))
 
 
 def _by_category(answer: Callable[[str], str | None], *, clue: bool = False) -> Check:
     """The answer that a move's category gets; `clue`: about clues of Hanabi alone."""
 
     def check(game: Transcript, turn: int, agent: str | None) -> Decision:
-        player = None if clue and game_of(game) != "hanabi" else player_named(agent)
+        player = None if clue and situation.game_of(game) != "hanabi" else situation.player_named(agent)
         found = None if player is None else _category(game, game.turn(turn), player)
         if clue and (found is None or not found[0].startswith("clue")):
             return Decision("na", "no clue is given")
@@ -145,13 +130,13 @@ def _by_category(answer: Callable[[str], str | None], *, clue: bool = False) -> 
 
 def _truth(game: Transcript, turn: int, agent: str | None) -> Decision:
     """EC1: the statements about the state that can be read are true."""
-    player, now = player_named(agent), game.turn(turn)
+    player, now = situation.player_named(agent), game.turn(turn)
     if player is None:
         return _keyed("EC")(game, turn, agent)
     messages = [utterance.text for utterance in now.by_channel("private", player) if not utterance.superseded]
     if not messages:
         return Decision("na", "the player sends no message on this turn")
-    found = [claim for text in messages for claim in claims(game_of(game), now, player, text)]
+    found = [claim for text in messages for claim in situation.claims(situation.game_of(game), now, player, text)]
     false = [claim.text for claim in found if not claim.is_true]
     if false:
         return Decision("no", f"not so: {'; '.join(false)}")
@@ -159,33 +144,33 @@ def _truth(game: Transcript, turn: int, agent: str | None) -> Decision:
 
 
 def _way_is_open(game: Transcript, turn: int, agent: str | None) -> Decision:
-    player = player_named(agent)
-    if player is None or game_of(game) not in _WAYS:
+    player = situation.player_named(agent)
+    if player is None or situation.game_of(game) not in _WAYS:
         return Decision("na", "no ways that could be blocked")
-    return _WAYS[game_of(game)](game.turn(turn), player)
+    return _WAYS[situation.game_of(game)](game.turn(turn), player)
 
 
 def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
     """JP1: by what the player could know, the move cannot cost a life, a needed card or the game."""
-    player, now = player_named(agent), game.turn(turn)
+    player, now = situation.player_named(agent), game.turn(turn)
     action = None if player is None else now.action_of(player)
     if player is None or action is None:
         return _NO_MOVE
-    if game_of(game) == "collab_escape":
-        deadly = escape.is_deadly(escape_state(now), player, escape_choices(now)[player])
+    if situation.game_of(game) == "collab_escape":
+        deadly = escape.is_deadly(situation.escape_state(now), player, situation.escape_choices(now)[player])
         return Decision(
             "no" if deadly else "yes", "the killer was known to come there" if deadly else "the killer was not known to come there"
         )
-    if game_of(game) != "hanabi":
+    if situation.game_of(game) != "hanabi":
         return Decision("na", "nothing can be lost by one move")
-    move, state = hanabi_move(action), hanabi_state(now)
+    move, state = situation.hanabi_move(action), situation.hanabi_state(now)
     if move.card is None:
         return Decision("na", "a clue puts nothing at risk")
     known = state.knowledge[0][move.card]
     seen = f"card {move.card} can be {known.colors} {known.ranks} by hints"
     possible = possible_cards(state, 0, move.card)
     if move.verb == "play":
-        return _play_is_safe(hinted_cards(game, turn), state, move.card, f"{seen}, less what lies open")
+        return _play_is_safe(situation.hinted_cards(game, turn), state, move.card, f"{seen}, less what lies open")
     is_last = bool(possible) and all(map(state.is_last, possible))
     seen += ", less what lies open the last copy of a card still needed" if is_last else ""
     return Decision("no" if is_last else "yes" if is_safe_discard(state, known) else None, seen)
@@ -203,7 +188,7 @@ def _own(check: Check) -> Check:
     """The check, undecided about an action that the harness chose because the reply named none."""
 
     def own(game: Transcript, turn: int, agent: str | None) -> Decision:
-        chosen = None if agent is None else harness_choice(game.turn(turn), agent)
+        chosen = None if agent is None else situation.harness_choice(game.turn(turn), agent)
         return check(game, turn, agent) if chosen is None else Decision(None, f"the action is the harness's: {chosen[1]}")
 
     return own
@@ -214,7 +199,7 @@ def _keyed(kind: str) -> Check:
 
     def check(game: Transcript, turn: int, _agent: str | None) -> Decision:  # the face of a check
         now = game.turn(turn)
-        if game_of(game) != QUESTIONS or now.state_before.get("type") != kind or game.goal is None:
+        if situation.game_of(game) != situation.QUESTIONS or now.state_before.get("type") != kind or game.goal is None:
             return Decision("na", f"no answer to a {kind} question")
         option = now.state_after.get("read_option")
         if option is None:

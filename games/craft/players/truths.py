@@ -10,19 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from games.craft.engine.board import (
-    CELL_INDEX,
-    COLORS,
-    MAX_HEIGHT,
-    SEEN_BY,
-    WALLS,
-    Board,
-    Cell,
-    Director,
-    ViewedBlock,
-    director_view,
-    is_large,
-)
+from games.craft.engine import board as boards
 from games.craft.engine.rules import Move, execute
 from games.craft.game import TurnRecord
 from games.craft.measures import followed_full, same_effect
@@ -41,7 +29,7 @@ class Voice:
     """Thought and message of one director in a turn; of several calls the last, whose plan is the same."""
 
     turn: int
-    director: Director
+    director: boards.Director
     plan: Plan
     answer: DirectorAnswer
 
@@ -60,9 +48,9 @@ class Voice:
         """What others can read of the plan."""
         return self.plan.request if self.speaks else None
 
-    def owns(self, cells: frozenset[Cell]) -> bool:
+    def owns(self, cells: frozenset[boards.Cell]) -> bool:
         """Tell whether all cells lie on this director's wall."""
-        return cells <= set(WALLS[self.director])
+        return cells <= set(boards.WALLS[self.director])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +58,7 @@ class TurnFacts:
     """One finished turn, seen from outside."""
 
     record: TurnRecord
-    target: Board
+    target: boards.Board
     voices: tuple[Voice, ...]
     """One a director that spoke, in order of first speaking."""
     earlier: tuple[Voice, ...]
@@ -83,33 +71,33 @@ class TurnFacts:
         """Give the other directors with a readable message in this turn."""
         return [other for other in self.voices if other.director != voice.director and other.speaks]
 
-    def is_right(self, cell: Cell, layer: int) -> bool:
+    def is_right(self, cell: boards.Cell, layer: int) -> bool:
         """Whether the block that belongs there is there."""
         block = _block(self.record.board_before, cell, layer)
         return block is not None and block == _block(self.target, cell, layer)
 
-    def looks_right(self, director: Director, cell: Cell, layer: int) -> bool:
+    def looks_right(self, director: boards.Director, cell: boards.Cell, layer: int) -> bool:
         """Tell whether a place of the own wall shows the same colour and apparent size as in the target."""
         seen = _entry(self.record.board_before, director, cell, layer)
         return seen is not None and seen == self.shown(director, cell, layer)
 
-    def shown(self, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+    def shown(self, director: boards.Director, cell: boards.Cell, layer: int) -> boards.ViewedBlock | None:
         """Give the target's block as the director's wall shows it."""
         return _entry(self.target, director, cell, layer)
 
-    def hides_large(self, director: Director, cell: Cell, layer: int) -> bool:
+    def hides_large(self, director: boards.Director, cell: boards.Cell, layer: int) -> bool:
         """Tell whether the target has a large block there that looks small on this wall."""
-        shown = self.shown(director, cell, layer) if cell in WALLS[director] else None
-        return shown is not None and shown.size == 1 and is_large(_block(self.target, cell, layer) or "")
+        shown = self.shown(director, cell, layer) if cell in boards.WALLS[director] else None
+        return shown is not None and shown.size == 1 and boards.is_large(_block(self.target, cell, layer) or "")
 
 
-def _block(board: Board, cell: Cell, layer: int) -> str | None:
-    stack = board.stacks[CELL_INDEX[cell]]
+def _block(board: boards.Board, cell: boards.Cell, layer: int) -> str | None:
+    stack = board.stacks[boards.CELL_INDEX[cell]]
     return stack[layer] if 0 <= layer < len(stack) else None
 
 
-def _entry(board: Board, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
-    block = director_view(board, director)[layer][WALLS[director].index(cell)]
+def _entry(board: boards.Board, director: boards.Director, cell: boards.Cell, layer: int) -> boards.ViewedBlock | None:
+    block = boards.director_view(board, director)[layer][boards.WALLS[director].index(cell)]
     return None if block.color == "none" else block
 
 
@@ -162,7 +150,7 @@ def _concentrates_on_own_view(_: TurnFacts, voice: Voice) -> Answer:
     request = voice.request
     if request is None or not request.cells:
         return None
-    unique = {SEEN_BY[cell] == (voice.director,) for cell in request.cells}
+    unique = {boards.SEEN_BY[cell] == (voice.director,) for cell in request.cells}
     return (("Yes" if unique.pop() else "No"), "geometry") if len(unique) == 1 else None
 
 
@@ -250,11 +238,11 @@ def _names_missing_block(facts: TurnFacts, voice: Voice) -> Answer:
         return ("No", "construction") if right or nothing else None
     if right:
         return "No", "geometry"
-    missing = [layer for layer in range(MAX_HEIGHT) if not facts.is_right(thought.cell, layer)]
+    missing = [layer for layer in range(boards.MAX_HEIGHT) if not facts.is_right(thought.cell, layer)]
     if all((_block(facts.target, thought.cell, layer) or " ")[0] != thought.color for layer in missing):
         return "No", "geometry"
     shown = facts.shown(voice.director, thought.cell, thought.layer)
-    fits = shown is not None and (shown.color, shown.size) == (COLORS[thought.color or "g"], 2 if thought.size == "l" else 1)
+    fits = shown is not None and (shown.color, shown.size) == (boards.COLORS[thought.color or "g"], 2 if thought.size == "l" else 1)
     return ("Yes", "geometry") if fits and thought.layer >= facts.record.board_before.height(thought.cell) else None
 
 
@@ -326,7 +314,7 @@ def _stays_on_own_wall(_: TurnFacts, voice: Voice) -> Answer:
     named = set(plan.thought.cells if plan.thought else ())
     named |= {plan.right_block[0]} if plan.right_block else set()
     named |= {plan.other_wall} if plan.other_wall else set()
-    return ("Yes" if named <= set(WALLS[voice.director]) else "No"), "construction"
+    return ("Yes" if named <= set(boards.WALLS[voice.director]) else "No"), "construction"
 
 
 SPATIAL_GROUNDING: Final[dict[str, Callable[[TurnFacts, Voice], Answer]]] = {

@@ -4,42 +4,31 @@ import random
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from games.einstein.engine import puzzle as puzzles
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
-from games.einstein.engine.puzzle import (
-    ALLOWED,
-    COMMON,
-    DESTINATIONS,
-    OWN_DESTINATIONS,
-    START_BINS,
-    Bin,
-    Grounding,
-    Item,
-    infer_goals,
-    mentions,
-)
 from games.einstein.game import PlayerView
 
 
 class Mind:
     """A player's view of a game, before it decides: what follows from what it is shown and remembers."""
 
-    def __init__(self, seen: PlayerView, placed: dict[int, Bin]) -> None:
+    def __init__(self, seen: PlayerView, placed: dict[int, puzzles.Bin]) -> None:
         """``placed``: where objects were seen in destination bins, now or earlier; only right objects stay there."""
         own = [entry for entry in seen.history if entry.player == seen.player]
         last = seen.history[-1].action if seen.history else None
         self.seen, self.placed = seen, placed
-        self.verbs = ALLOWED[seen.mode]
+        self.verbs = puzzles.ALLOWED[seen.mode]
         """What the own action space allows."""
-        self.partner_replies = ALLOWED[seen.partner_mode].reply
+        self.partner_replies = puzzles.ALLOWED[seen.partner_mode].reply
         """Whether an ask can be answered."""
         self.blocks = range(seen.num_objects)
-        self.goals = infer_goals([*seen.items, *(Grounding(block, goal) for block, goal in placed.items())])
+        self.goals = puzzles.infer_goals([*seen.items, *(puzzles.Grounding(block, goal) for block, goal in placed.items())])
         """The goal bin of every object that the player can work out."""
         self.unknown = [block for block in self.blocks if block not in self.goals]
-        self.own_bins = OWN_DESTINATIONS[seen.player]
+        self.own_bins = puzzles.OWN_DESTINATIONS[seen.player]
         """The destination bins within reach."""
-        self.start_bin = START_BINS[seen.player]
-        self.in_hand = [block for block in self.blocks if seen.positions[block] in (self.start_bin, COMMON)]
+        self.start_bin = puzzles.START_BINS[seen.player]
+        self.in_hand = [block for block in self.blocks if seen.positions[block] in (self.start_bin, puzzles.COMMON)]
         """Objects not in a destination bin that the player reaches."""
         self.useful_moves = [move for block in self.in_hand if block in self.goals and (move := self.useful_move(block))]
         """Known objects in hand: into their bin, or from the start bin to the common bin."""
@@ -49,7 +38,7 @@ class Mind:
         """Items worth sharing: neither shared nor obsolete."""
         self.asked = last.block if isinstance(last, Ask) else None
         """The object that the partner has just asked for."""
-        self.answers = [] if self.asked is None else [item for item in self.news if mentions(item, self.asked)]
+        self.answers = [] if self.asked is None else [item for item in self.news if puzzles.mentions(item, self.asked)]
         """Items worth telling that answer the partner's question."""
         self.own_asks = {entry.action.block for entry in own if isinstance(entry.action, Ask)}
         failed = [entry.action for entry in own if not entry.ok and isinstance(entry.action, Move)]
@@ -59,19 +48,19 @@ class Mind:
     def useful_move(self, block: int) -> Move | None:
         """Give the right move of a known object in hand, if there is one."""
         place, goal = self.seen.positions[block], self.goals[block]
-        target = goal if goal in self.own_bins else COMMON
+        target = goal if goal in self.own_bins else puzzles.COMMON
         return None if place == target else Move(block, place, target)
 
-    def obsolete(self, item: Item) -> bool:
+    def obsolete(self, item: puzzles.Item) -> bool:
         """Tell whether all objects of an item are in destination bins."""
-        return all(self.seen.positions[block] in DESTINATIONS for block in self.blocks if mentions(item, block))
+        return all(self.seen.positions[block] in puzzles.DESTINATIONS for block in self.blocks if puzzles.mentions(item, block))
 
 
 class StatedThought(NamedTuple):
     """What the thoughts say of an object."""
 
     block: int
-    goal: Bin | None
+    goal: puzzles.Bin | None
     """Where the text places it; None: stated to be unknown."""
 
 
@@ -118,7 +107,7 @@ def useful_move(mind: Mind, rng: random.Random) -> Intent | None:
     """Place a known object; if there is none to place, pass one on."""
     if not mind.useful_moves:
         return None
-    placing = [move for move in mind.useful_moves if move.target != COMMON]
+    placing = [move for move in mind.useful_moves if move.target != puzzles.COMMON]
     move = rng.choice(placing or mind.useful_moves)
     return Intent(SENSE, move, "place" if placing else "pass_on", (StatedThought(move.block, mind.goals[move.block]),))
 
@@ -133,7 +122,7 @@ def _tell(mind: Mind, rng: random.Random) -> Intent | None:
     if not mind.verbs.share or not mind.news:
         return None
     away = [block for block in mind.blocks if block not in mind.in_hand and block not in mind.placed]  # out of the player's hands
-    open_items = [item for item in mind.news if any(mentions(item, block) for block in away)]
+    open_items = [item for item in mind.news if any(puzzles.mentions(item, block) for block in away)]
     return Intent(SENSE, Share(rng.choice(open_items or mind.news)), "tell")
 
 
@@ -156,7 +145,7 @@ def _guess(mind: Mind, rng: random.Random) -> Intent | None:
     ]
     if not ideas:
         there = [block for block in mind.in_hand if mind.seen.positions[block] == mind.start_bin]
-        ideas = [Move(block, mind.start_bin, COMMON) for block in there if block not in mind.goals]
+        ideas = [Move(block, mind.start_bin, puzzles.COMMON) for block in there if block not in mind.goals]
     if not ideas:
         return None
     move = rng.choice(ideas)

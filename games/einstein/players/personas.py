@@ -6,19 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
 
+from games.einstein.engine import puzzle as puzzles
 from games.einstein.engine.actions import Ask, Move, Pass, Share
-from games.einstein.engine.puzzle import (
-    BINS,
-    COMMON,
-    DESTINATIONS,
-    START_BINS,
-    Bin,
-    Grounding,
-    RelationKind,
-    bin_at_offset,
-    mentions,
-    relation,
-)
 from games.einstein.players.mind import Habit, Intent, Mind, StatedThought, sensible, useful_move
 
 FAULTS: Final[dict[str, Callable[[str], str]]] = {
@@ -67,7 +56,7 @@ def lose_track(mind: Mind, rng: random.Random) -> Intent | None:
 def reach_across(mind: Mind, rng: random.Random) -> Intent | None:
     """Take an object that lies on the partner's side."""
     far = [block for block in mind.blocks if mind.seen.positions[block] not in mind.seen.reach]
-    return _of_one(far, rng, lambda block: Intent("reach_across", Move(block, mind.seen.positions[block], COMMON), "grab"))
+    return _of_one(far, rng, lambda block: Intent("reach_across", Move(block, mind.seen.positions[block], puzzles.COMMON), "grab"))
 
 
 def overreach(mind: Mind, rng: random.Random) -> Intent | None:
@@ -75,7 +64,7 @@ def overreach(mind: Mind, rng: random.Random) -> Intent | None:
     if not mind.in_hand:
         return None
     block = rng.choice(mind.in_hand)
-    far = [name for name in DESTINATIONS if name not in mind.own_bins]
+    far = [name for name in puzzles.DESTINATIONS if name not in mind.own_bins]
     known = mind.goals.get(block)
     target = known if known in far else rng.choice(far)
     claims = (StatedThought(block, target),) if block in mind.goals else ()
@@ -91,21 +80,21 @@ def stand_still(mind: Mind, rng: random.Random) -> Intent | None:
 def name_phantom(mind: Mind, rng: random.Random) -> Intent | None:
     """Speak of an object that the game does not have."""
     block = rng.randint(mind.seen.num_objects, 9)
-    action = Ask(block) if mind.verbs.ask and rng.random() < 1 / 2 else Move(block, mind.start_bin, COMMON)
+    action = Ask(block) if mind.verbs.ask and rng.random() < 1 / 2 else Move(block, mind.start_bin, puzzles.COMMON)
     return Intent("name_phantom", action, "phantom")
 
 
-def _wrong_bin(habit: str, mistaken: Sequence[RelationKind], mind: Mind, rng: random.Random) -> Intent | None:
+def _wrong_bin(habit: str, mistaken: Sequence[puzzles.RelationKind], mind: Mind, rng: random.Random) -> Intent | None:
     """A known object goes into the wrong bin, and the thoughts say why."""
     known = [block for block in mind.in_hand if block in mind.goals]
     if not known:
         return None
     block = rng.choice(known)
     goal = mind.goals[block]
-    believed = bin_at_offset(goal, mistaken[0] if len(mistaken) == 1 else rng.choice(mistaken))
+    believed = puzzles.bin_at_offset(goal, mistaken[0] if len(mistaken) == 1 else rng.choice(mistaken))
     place = mind.seen.positions[block]
-    target: Bin = believed if believed in mind.own_bins else COMMON
-    if target in (place, goal if goal in mind.own_bins else COMMON):
+    target: puzzles.Bin = believed if believed in mind.own_bins else puzzles.COMMON
+    if target in (place, goal if goal in mind.own_bins else puzzles.COMMON):
         return None
     return Intent(habit, Move(block, place, target), "place" if target == believed else "pass_on", (StatedThought(block, believed),))
 
@@ -128,14 +117,14 @@ def throw(mind: Mind, rng: random.Random) -> Intent | None:
 
 def detour(mind: Mind, rng: random.Random) -> Intent | None:
     """Lay a known object that could be placed into the common bin."""
-    placeable = [move for move in mind.useful_moves if COMMON not in (move.source, move.target)]
-    return _of_one(placeable, rng, lambda move: Intent("detour", Move(move.block, move.source, COMMON), "detour"))
+    placeable = [move for move in mind.useful_moves if puzzles.COMMON not in (move.source, move.target)]
+    return _of_one(placeable, rng, lambda move: Intent("detour", Move(move.block, move.source, puzzles.COMMON), "detour"))
 
 
 def take_back(mind: Mind, rng: random.Random) -> Intent | None:
     """Take a right object out of its bin."""
     own = [block for block in mind.blocks if mind.seen.positions[block] in mind.own_bins]
-    return _of_one(own, rng, lambda block: Intent("take_back", Move(block, mind.seen.positions[block], COMMON), "doubt"))
+    return _of_one(own, rng, lambda block: Intent("take_back", Move(block, mind.seen.positions[block], puzzles.COMMON), "doubt"))
 
 
 def insist(mind: Mind, _: random.Random) -> Intent | None:
@@ -150,10 +139,14 @@ def idle(_mind: Mind, _rng: random.Random) -> Intent | None:
 
 def random_move(mind: Mind, rng: random.Random) -> Intent | None:
     """Name any object and any two bins."""
-    return Intent("random_move", Move(rng.choice(mind.blocks), rng.choice(BINS), rng.choice((*DESTINATIONS, *START_BINS))), "whim")
+    return Intent(
+        "random_move",
+        Move(rng.choice(mind.blocks), rng.choice(puzzles.BINS), rng.choice((*puzzles.DESTINATIONS, *puzzles.START_BINS))),
+        "whim",
+    )
 
 
-_KINDS: tuple[RelationKind, ...] = ("bin", "row", "column", "diagonal")
+_KINDS: tuple[puzzles.RelationKind, ...] = ("bin", "row", "column", "diagonal")
 
 
 def repeat_news(mind: Mind, rng: random.Random) -> Intent | None:
@@ -177,7 +170,7 @@ def dodge(mind: Mind, rng: random.Random) -> Intent | None:
 
 def miss_the_point(mind: Mind, rng: random.Random) -> Intent | None:
     """Answer a question with an item about other objects."""
-    others = [] if mind.asked is None else [item for item in mind.seen.items if not mentions(item, mind.asked)]
+    others = [] if mind.asked is None else [item for item in mind.seen.items if not puzzles.mentions(item, mind.asked)]
     return _of_one(others, rng, lambda item: Intent("miss_the_point", Share(item), "answer"))
 
 
@@ -198,13 +191,13 @@ def invent(mind: Mind, rng: random.Random) -> Intent | None:
     if not mind.verbs.share and mind.asked is None:
         return None
     one, other = rng.sample(mind.blocks, 2)
-    made_up = relation(one, other, rng.choice(_KINDS))
+    made_up = puzzles.relation(one, other, rng.choice(_KINDS))
     return None if made_up in mind.seen.items else Intent("invent", Share(made_up), "tell")
 
 
 def tell_inferred(mind: Mind, rng: random.Random) -> Intent | None:
     """Share a goal that was worked out: true, but not an item."""
-    known = [Grounding(block, goal) for block, goal in mind.goals.items() if mind.verbs.share]
+    known = [puzzles.Grounding(block, goal) for block, goal in mind.goals.items() if mind.verbs.share]
     worked_out = [item for item in known if item not in mind.seen.items]
     return _of_one(worked_out, rng, lambda item: Intent("tell_inferred", Share(item), "tell", (StatedThought(item.block, item.goal),)))
 
