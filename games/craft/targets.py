@@ -24,21 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from games.craft.engine.board import (
-    CELLS,
-    COLORS,
-    EMPTY_BOARD,
-    HIDDEN_CELLS,
-    MAX_HEIGHT,
-    NEIGHBORS,
-    WALLS,
-    Board,
-    Cell,
-    Director,
-    Span,
-    is_large,
-    large_seen_as_small,
-)
+from games.craft.engine import board as boards
 from games.craft.engine.rules import candidates, execute
 from games.craft.measures import Metrics, progress
 from schemas.common.errors import BadInputError
@@ -57,7 +43,7 @@ class Structure:
     structure_id: str
     complexity: str
     """Tier; one of ``COMPLEXITIES`` in published files."""
-    target: Board
+    target: boards.Board
     """Goal stacks, with a span record for every large block."""
 
     @classmethod
@@ -69,7 +55,7 @@ class Structure:
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the entry is not a structure.
         """
-        return cls(str(entry["id"]), str(entry["complexity"]), Board.from_json(entry["structure"], entry["spans"]))
+        return cls(str(entry["id"]), str(entry["complexity"]), boards.Board.from_json(entry["structure"], entry["spans"]))
 
     def to_json(self) -> dict[str, Any]:
         """Give the entry of a structure file, without views and metadata."""
@@ -116,21 +102,21 @@ StartBoard = Literal["empty", "firstLayer", "firstTwoLayers", "D1Wall", "D2Wall"
 START_BOARDS: Final[tuple[StartBoard, ...]] = get_args(StartBoard)
 
 _LAYERS: Final[dict[StartBoard, int]] = {"firstLayer": 1, "firstTwoLayers": 2}
-_WALL_OF: Final[dict[StartBoard, Director]] = {"D1Wall": "D1", "D2Wall": "D2", "D3Wall": "D3"}
+_WALL_OF: Final[dict[StartBoard, boards.Director]] = {"D1Wall": "D1", "D2Wall": "D2", "D3Wall": "D3"}
 
 
-def start_board(target: Board, kind: StartBoard) -> Board:
+def start_board(target: boards.Board, kind: StartBoard) -> boards.Board:
     """Give the start board of a kind: lowest layers, or the whole stacks of one wall."""
     if kind == "empty":
-        return EMPTY_BOARD
+        return boards.EMPTY_BOARD
     if kind in _LAYERS:
-        return Board(tuple(stack[: _LAYERS[kind]] for stack in target.stacks))
-    wall: tuple[Cell, ...] = WALLS[_WALL_OF[kind]]
-    return Board(tuple(stack if cell in wall else () for cell, stack in zip(CELLS, target.stacks, strict=True)))
+        return boards.Board(tuple(stack[: _LAYERS[kind]] for stack in target.stacks))
+    wall: tuple[boards.Cell, ...] = boards.WALLS[_WALL_OF[kind]]
+    return boards.Board(tuple(stack if cell in wall else () for cell, stack in zip(boards.CELLS, target.stacks, strict=True)))
 
 
-_WALL_BLOCKS: Final = MAX_HEIGHT * (len(CELLS) - len(HIDDEN_CELLS))
-_HIDDEN_HEIGHTS: Final = tuple(itertools.product(range(3), repeat=len(HIDDEN_CELLS)))
+_WALL_BLOCKS: Final = boards.MAX_HEIGHT * (len(boards.CELLS) - len(boards.HIDDEN_CELLS))
+_HIDDEN_HEIGHTS: Final = tuple(itertools.product(range(3), repeat=len(boards.HIDDEN_CELLS)))
 _DOMINO_CHANCE: Final = 0.5
 
 
@@ -155,29 +141,31 @@ def generate_structures(count: int, seed: int, rules: StructureRules = Structure
 def generate_structure(structure_id: str, rng: random.Random, rules: StructureRules = StructureRules()) -> Structure:
     """Give one target drawn with ``rng``."""
     fitting = [drawn for drawn in _HIDDEN_HEIGHTS if rules.complexity in (None, complexity_of(_WALL_BLOCKS + sum(drawn)))]
-    heights = dict.fromkeys(CELLS, MAX_HEIGHT) | dict(zip(HIDDEN_CELLS, rng.choice(fitting), strict=True))
-    stacks: dict[Cell, list[str]] = {cell: [] for cell in CELLS}
-    spans: list[tuple[int, tuple[Span, ...]]] = []
-    for layer in range(MAX_HEIGHT):
-        tiles = _tiling([cell for cell in CELLS if heights[cell] > layer], rng, rules)
+    heights = dict.fromkeys(boards.CELLS, boards.MAX_HEIGHT) | dict(zip(boards.HIDDEN_CELLS, rng.choice(fitting), strict=True))
+    stacks: dict[boards.Cell, list[str]] = {cell: [] for cell in boards.CELLS}
+    spans: list[tuple[int, tuple[boards.Span, ...]]] = []
+    for layer in range(boards.MAX_HEIGHT):
+        tiles = _tiling([cell for cell in boards.CELLS if heights[cell] > layer], rng, rules)
         for tile in tiles:
             below = {stacks[cell][-1] for cell in tile if stacks[cell]} if rules.distinct_layers else set()
-            codes = [color + ("l" if len(tile) > 1 else "s") for color in COLORS]
+            codes = [color + ("l" if len(tile) > 1 else "s") for color in boards.COLORS]
             block = rng.choice([code for code in codes if code not in below])
             for cell in tile:
                 stacks[cell].append(block)
         spans.append((layer, tuple((tile[0], tile[1]) for tile in tiles if len(tile) > 1)))
-    target = Board(tuple(tuple(stacks[cell]) for cell in CELLS), tuple(spans))
+    target = boards.Board(tuple(tuple(stacks[cell]) for cell in boards.CELLS), tuple(spans))
     return Structure(structure_id, complexity_of(target.blocks_total()), target)
 
 
-def _tiling(cells: list[Cell], rng: random.Random, rules: StructureRules) -> list[tuple[Cell, ...]]:
+def _tiling(cells: list[boards.Cell], rng: random.Random, rules: StructureRules) -> list[tuple[boards.Cell, ...]]:
     free = dict.fromkeys(rng.sample(cells, len(cells)))
-    tiles: list[tuple[Cell, ...]] = []
+    tiles: list[tuple[boards.Cell, ...]] = []
     while free:
         cell = next(iter(free))
         del free[cell]
-        partners = [other for other in NEIGHBORS[cell] if other in free and not (rules.reachable and {cell, other} & {*HIDDEN_CELLS})]
+        partners = [
+            other for other in boards.NEIGHBORS[cell] if other in free and not (rules.reachable and {cell, other} & {*boards.HIDDEN_CELLS})
+        ]
         if partners and rng.random() < _DOMINO_CHANCE:
             partner = rng.choice(partners)
             del free[partner]
@@ -191,7 +179,7 @@ def _tiling(cells: list[Cell], rng: random.Random, rules: StructureRules) -> lis
 class Ceiling:
     """Where verified candidates lead from an empty board."""
 
-    board: Board
+    board: boards.Board
     moves: int
     """Number of moves until no candidate was left."""
     metrics: Metrics
@@ -226,18 +214,18 @@ class StructureFacts:
     ceiling_distance: float
 
 
-def forbidden_dominoes(target: Board) -> tuple[tuple[int, Span], ...]:
+def forbidden_dominoes(target: boards.Board) -> tuple[tuple[int, boards.Span], ...]:
     """Give the target's large blocks over hidden cells: layer and cells."""
-    return tuple((layer, span) for layer, spans in target.spans for span in spans if not set(span).isdisjoint(HIDDEN_CELLS))
+    return tuple((layer, span) for layer, spans in target.spans for span in spans if not set(span).isdisjoint(boards.HIDDEN_CELLS))
 
 
-def ceiling(target: Board) -> Ceiling:
+def ceiling(target: boards.Board) -> Ceiling:
     """Play candidates from an empty board until none is left. The end does not depend on their order.
 
     From an empty board candidates only place right blocks, so this ends after at most one move a block. A damaged target, whose spans
     contradict its stacks, would also have placed blocks removed, for ever: removals are left out.
     """
-    board, moves = EMPTY_BOARD, 0
+    board, moves = boards.EMPTY_BOARD, 0
     while found := [move for move in candidates(board, target) if move.action == "place"]:
         board, moves = execute(board, found[0]).board, moves + 1
     return Ceiling(board, moves, progress(board, target))
@@ -246,8 +234,8 @@ def ceiling(target: Board) -> Ceiling:
 def structure_facts(structure: Structure) -> StructureFacts:
     """Work out all facts about a target."""
     target = structure.target
-    top, empty = ceiling(target), progress(EMPTY_BOARD, target)
-    halves = sum(is_large(block) for stack in target.stacks for block in stack)
+    top, empty = ceiling(target), progress(boards.EMPTY_BOARD, target)
+    halves = sum(boards.is_large(block) for stack in target.stacks for block in stack)
     return StructureFacts(
         structure_id=structure.structure_id,
         complexity=structure.complexity,
@@ -258,8 +246,8 @@ def structure_facts(structure: Structure) -> StructureFacts:
         n_physical_blocks=target.blocks_total() - halves // 2,
         n_forbidden_dominoes=len(forbidden_dominoes(target)),
         completable=top.board.stacks == target.stacks,
-        wall_cells_large_seen_as_small=large_seen_as_small(target),
-        initial_oracle_moves=len(candidates(EMPTY_BOARD, target)),
+        wall_cells_large_seen_as_small=boards.large_seen_as_small(target),
+        initial_oracle_moves=len(candidates(boards.EMPTY_BOARD, target)),
         oracle_only_moves=top.moves,
         progress_empty=empty.overall_progress,
         distance_empty=empty.distance_score,

@@ -8,19 +8,7 @@ from msgspec.structs import astuple
 
 from games.coordination import hanabi as rules
 from games.coordination.players import PLAYERS, Player, read_of
-from ingest.coordination.game import (
-    Category,
-    GameParts,
-    PrivateReply,
-    TurnParts,
-    act,
-    differences,
-    grounding,
-    hanabi_values,
-    own_moves,
-    reading,
-    state_text,
-)
+from ingest.coordination import game
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.reading.adapter_types import Difference
 from schemas.common.errors import BadInputError
@@ -28,7 +16,7 @@ from schemas.common.errors import BadInputError
 _VERBS: Final[dict[str, rules.Verb]] = {"PLAY": "play", "DISCARD": "discard", "REVEAL_COLOR": "reveal_color", "REVEAL_RANK": "reveal_rank"}
 
 
-def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
+def hanabi_game(steps: Sequence[HanabiStep]) -> game.GameParts:
     """A game from its turns.
 
     Raises:
@@ -37,11 +25,11 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     turns = [_turn(step, _clued(earlier)) for earlier, step in zip((None, *steps[:-1]), steps, strict=True)]
     last = steps[-1]
     after = _state(last.state_after, last)
-    for turn, values in zip(turns, hanabi_values([*(_state(step.state_before, step) for step in steps), after]), strict=True):
+    for turn, values in zip(turns, game.hanabi_values([*(_state(step.state_before, step) for step in steps), after]), strict=True):
         turn.values = values
     turns[-1].differences = [*turns[-1].differences, *_end_differences(steps, after)]
     policies = {step.player: step.policy for step in reversed(steps)}
-    return GameParts(
+    return game.GameParts(
         game="hanabi",
         task_id="hanabi" if last.seed is None else f"hanabi seed {last.seed}",
         condition={"game": "hanabi"},
@@ -96,7 +84,7 @@ def _stop_reason(after: rules.HanabiState) -> str:
     return "complete" if after.stacked == rules.MAX_SCORE else "out_of_cards"
 
 
-def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
+def _turn(step: HanabiStep, clued: Sequence[int]) -> game.TurnParts:
     before, after, move = _state(step.state_before, step), _state(step.state_after, step), _move(step.engine_move)
     if not rules.is_legal(before, step.seat, move):
         raise BadInputError(f"the move {step.selected_action!r} of turn {step.turn} is against the rules: the game is left out")
@@ -108,18 +96,20 @@ def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     reply = next((call.text for call in reversed(step.calls) if call.stage == "generator"), "")
     last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
-    return TurnParts(
-        before=state_text(to_builtins(step.state_before) | {"player": step.player}),
-        after=state_text(to_builtins(step.state_after)),
+    return game.TurnParts(
+        before=game.state_text(to_builtins(step.state_before) | {"player": step.player}),
+        after=game.state_text(to_builtins(step.state_after)),
         progress=after.stacked / rules.MAX_SCORE,
         goal_reached=after.stacked == rules.MAX_SCORE,
-        replies=[PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)],
-        acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
-        categories=own_moves(
+        replies=[
+            game.PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)
+        ],
+        acts=[game.act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
+        categories=game.own_moves(
             [
-                Category(step.player, "hanabi_move", category, evidence),
-                *grounding(step.player, step.intended_action, step.selected_action, slip=not _as_intended(step)),
-                *reading(step.player, step.read or read_of(reply, step.selected_action, at_random=True), reply, step.slips),
+                game.Category(step.player, "hanabi_move", category, evidence),
+                *game.grounding(step.player, step.intended_action, step.selected_action, slip=not _as_intended(step)),
+                *game.reading(step.player, step.read or read_of(reply, step.selected_action, at_random=True), reply, step.slips),
             ]
         ),
         injected={step.player: step.injected},
@@ -174,7 +164,7 @@ def _drawn(before: rules.HanabiState, after: rules.HanabiState, step: HanabiStep
 def _listed_differences(step: HanabiStep, before: rules.HanabiState) -> Sequence[Difference]:
     """The moves that the player was offered, where the log has them; logs differ in the case of letters."""
     due = [text.lower() for text in rules.listed(rules.legal_moves(before, step.seat), step.player)]
-    return differences({"legal_actions": ([text.lower() for text in step.legal_actions] or due, due)})
+    return game.differences({"legal_actions": ([text.lower() for text in step.legal_actions] or due, due)})
 
 
 def _differences(step: HanabiStep, states: tuple[rules.HanabiState, rules.HanabiState], effect: rules.Effect) -> Sequence[Difference]:
@@ -189,4 +179,4 @@ def _differences(step: HanabiStep, states: tuple[rules.HanabiState, rules.Hanabi
         "effect.touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
         "effect.newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
     }
-    return differences(pairs)
+    return game.differences(pairs)

@@ -15,23 +15,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from games.coordination.qa.questions import (
-    PLACEHOLDER,
-    PUBLISHED_TYPES,
-    QUESTION_FILE,
-    QUESTION_TYPES,
-    Extraction,
-    QaQuestion,
-    QuestionType,
-    ReadAnswer,
-    chance,
-    chance_corrected,
-    chance_upstream,
-    correct_upstream,
-    extract,
-    load_questions,
-    read_answer,
-)
+from games.coordination.qa import questions as coordqa
 from ingest.cotrace_log.adapter import call_row
 from ingest.reading.adapter_types import Place, Reading, episode_id, malformed, run_id
 from ingest.reading.text import dumps, loads
@@ -49,7 +33,7 @@ class Response:
     """A response to one question."""
 
     scenario: int
-    type: QuestionType
+    type: coordqa.QuestionType
     response: str | None
     """None: the call came to nothing."""
     intended: str | None
@@ -77,7 +61,8 @@ class Trial:
     def fingerprint(self) -> str:
         """Hash of all responses: the same trial logged twice has the same, whichever way failed calls are written."""
         responses = sorted(
-            (answer.scenario, answer.type, "" if answer.response in (None, PLACEHOLDER) else answer.response) for answer in self.answers
+            (answer.scenario, answer.type, "" if answer.response in (None, coordqa.PLACEHOLDER) else answer.response)
+            for answer in self.answers
         )
         return hashlib.blake2b(repr(responses).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
@@ -90,7 +75,7 @@ def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
     """
     named = _FILE_NAME.match(file_name)
     answers: list[Response] = []
-    for kind in PUBLISHED_TYPES:
+    for kind in coordqa.PUBLISHED_TYPES:
         responses = log.get(f"{kind}_ANSWERS", [])
         if not isinstance(responses, list) or not all(response is None or isinstance(response, str) for response in responses):
             raise BadInputError(f"{kind}_ANSWERS is not a list of texts: write the file again", locator=f"{kind}_ANSWERS")
@@ -105,14 +90,14 @@ def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
     )
 
 
-def _logged(kind: QuestionType, scenario: int, response: str | None) -> Response:
+def _logged(kind: coordqa.QuestionType, scenario: int, response: str | None) -> Response:
     return Response(
         scenario=scenario,
         type=kind,
         response=response,
         intended=None,
         locator=f"{kind}_ANSWERS[{scenario}]",
-        index=len(PUBLISHED_TYPES) * scenario + PUBLISHED_TYPES.index(kind),  # ids of games stay, whatever types are added
+        index=len(coordqa.PUBLISHED_TYPES) * scenario + coordqa.PUBLISHED_TYPES.index(kind),  # ids of games stay, whatever types are added
     )
 
 
@@ -133,7 +118,7 @@ class _Line(BaseModel):
     respondent: str
     trial: Annotated[int, Field(ge=0, lt=2**31)] | None = None
     scenario: Annotated[int, Field(ge=0, lt=2**31)]
-    type: QuestionType
+    type: coordqa.QuestionType
     response: str | None
     intended: str | None = None
     call: Annotated[CallEntry | None, BeforeValidator(_call)] = None
@@ -154,7 +139,7 @@ class _Line(BaseModel):
 
 def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
     """The trials in a file with one answer a line; lines that cannot be used become rejects."""
-    answers: dict[tuple[str, int | None], dict[tuple[int, QuestionType], Response]] = defaultdict(dict)
+    answers: dict[tuple[str, int | None], dict[tuple[int, coordqa.QuestionType], Response]] = defaultdict(dict)
     for index, text in enumerate(data.split(b"\n")):
         where = f"line {index + 1}"
         if not text.strip():
@@ -182,8 +167,8 @@ def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
     )
 
 
-def _sorted(given: Mapping[tuple[int, QuestionType], Response]) -> tuple[Response, ...]:
-    return tuple(given[key] for key in sorted(given, key=lambda key: (key[0], QUESTION_TYPES.index(key[1]))))
+def _sorted(given: Mapping[tuple[int, coordqa.QuestionType], Response]) -> tuple[Response, ...]:
+    return tuple(given[key] for key in sorted(given, key=lambda key: (key[0], coordqa.QUESTION_TYPES.index(key[1]))))
 
 
 RESPONDENT: Final = "respondent"
@@ -201,10 +186,10 @@ def run_row(trial: Trial) -> Run:
     return Run(run_id("coordination", _RUN_NAME, team, condition), "coordination", _RUN_NAME, Json(dumps(condition)), None)
 
 
-def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, place: Place) -> tuple[Episode, Rows]:
+def answer_rows(trial: Trial, answer: Response, question: coordqa.QaQuestion, run: Run, place: Place) -> tuple[Episode, Rows]:
     """The episode that an answer is, and its rows in the other tables; the run's is not among them."""
-    extracted, read = extract(question, answer.response), read_answer(question, answer.response)
-    correct = correct_upstream(question, extracted.letter)
+    extracted, read = coordqa.extract(question, answer.response), coordqa.read_answer(question, answer.response)
+    correct = coordqa.correct_upstream(question, extracted.letter)
     identity = episode_id("coordination", place.path, answer.index)
     episode = _episode(identity, trial, question, run, place)._replace(
         success=correct,
@@ -243,7 +228,7 @@ def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, 
 
 
 def _differences(
-    identity: str, answer: Response, question: QaQuestion, extracted: Extraction, *, correct: bool
+    identity: str, answer: Response, question: coordqa.QaQuestion, extracted: coordqa.Extraction, *, correct: bool
 ) -> Iterator[LogDisagreement]:
     """What the line states of its question and its score against the question file and the published rule."""
     due = {
@@ -261,7 +246,9 @@ def _differences(
             yield LogDisagreement(identity, 1, name, dumps(claimed), dumps(due[name]))
 
 
-def _details(trial: Trial, answer: Response, question: QaQuestion, extracted: Extraction, read: ReadAnswer) -> dict[str, object]:
+def _details(
+    trial: Trial, answer: Response, question: coordqa.QaQuestion, extracted: coordqa.Extraction, read: coordqa.ReadAnswer
+) -> dict[str, object]:
     details: dict[str, object] = {
         "game": question.game,
         "game_upstream": question.game_upstream,
@@ -277,7 +264,7 @@ def _details(trial: Trial, answer: Response, question: QaQuestion, extracted: Ex
     return details if answer.intended is None else details | {"intended": answer.intended}
 
 
-def _episode(identity: str, trial: Trial, question: QaQuestion, run: Run, place: Place) -> Episode:
+def _episode(identity: str, trial: Trial, question: coordqa.QaQuestion, run: Run, place: Place) -> Episode:
     goal = {"key": question.key, "answer": question.answer, "correct_options": sorted(question.correct_options)}
     return Episode(
         episode_id=identity,
@@ -302,7 +289,7 @@ def _episode(identity: str, trial: Trial, question: QaQuestion, run: Run, place:
     )
 
 
-def _turn(identity: str, question: QaQuestion, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> Turn:
+def _turn(identity: str, question: coordqa.QaQuestion, extracted: coordqa.Extraction, read: coordqa.ReadAnswer, *, correct: bool) -> Turn:
     before = {
         "type": question.type,
         "game": question.game,
@@ -321,14 +308,16 @@ def _turn(identity: str, question: QaQuestion, extracted: Extraction, read: Read
     )
 
 
-def _metrics(answer: Response, question: QaQuestion, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> dict[str, float]:
+def _metrics(
+    answer: Response, question: coordqa.QaQuestion, extracted: coordqa.Extraction, read: coordqa.ReadAnswer, *, correct: bool
+) -> dict[str, float]:
     found = {
         "accuracy": correct,
         "accuracy_read": read.letter is not None and read.letter in question.keyed_letters,
         "accuracy_corrected": read.option in question.correct_options,
-        "chance": chance(question),
-        "chance_upstream": chance_upstream(question),
-        "chance_corrected": chance_corrected(question),
+        "chance": coordqa.chance(question),
+        "chance_upstream": coordqa.chance_upstream(question),
+        "chance_corrected": coordqa.chance_corrected(question),
     }
     if answer.intended is not None:
         found["intended_accuracy"] = answer.intended in question.keyed_letters
@@ -384,22 +373,24 @@ def _object(data: bytes) -> Mapping[str, Any]:
 
 def companions(path: Path) -> tuple[Path, ...]:
     """The question file that answers are read with: next to them, or in the nearest folder above."""
-    return tuple(found for folder in path.parents if (found := folder / QUESTION_FILE).is_file())[:1]
+    return tuple(found for folder in path.parents if (found := folder / coordqa.QUESTION_FILE).is_file())[:1]
 
 
-def _questions(log: Path) -> tuple[QaQuestion, ...]:
+def _questions(log: Path) -> tuple[coordqa.QaQuestion, ...]:
     for path in companions(log):
-        return load_questions(path)
-    raise BadInputError(f"answers without questions: put {QUESTION_FILE} of the benchmark next to the log or in a folder above")
+        return coordqa.load_questions(path)
+    raise BadInputError(f"answers without questions: put {coordqa.QUESTION_FILE} of the benchmark next to the log or in a folder above")
 
 
-def _read_trial(trial: Trial, questions: Mapping[tuple[int, QuestionType], QaQuestion], place: Place, found: Reading) -> None:
+def _read_trial(
+    trial: Trial, questions: Mapping[tuple[int, coordqa.QuestionType], coordqa.QaQuestion], place: Place, found: Reading
+) -> None:
     run = run_row(trial)
-    episodes: dict[int, dict[QuestionType, Episode]] = defaultdict(dict)
+    episodes: dict[int, dict[coordqa.QuestionType, Episode]] = defaultdict(dict)
     for answer in trial.answers:
         question = questions.get((answer.scenario, answer.type))
         if question is None:
-            reason = f"an answer to question {answer.type} {answer.scenario}, which {QUESTION_FILE} does not have"
+            reason = f"an answer to question {answer.type} {answer.scenario}, which {coordqa.QUESTION_FILE} does not have"
             found.rejects.append(BadInputError(reason, locator=answer.locator))
             continue
         episode, rows = answer_rows(trial, answer, question, run, place)
@@ -407,10 +398,10 @@ def _read_trial(trial: Trial, questions: Mapping[tuple[int, QuestionType], QaQue
         episodes[answer.scenario][answer.type] = episode
     if episodes:
         found.rows["runs"].append(run)
-    found.rows["failures"] += [_joint_planning(asked) for asked in episodes.values() if asked.keys() >= set(PUBLISHED_TYPES)]
+    found.rows["failures"] += [_joint_planning(asked) for asked in episodes.values() if asked.keys() >= set(coordqa.PUBLISHED_TYPES)]
 
 
-def _joint_planning(asked: Mapping[QuestionType, Episode]) -> Failure:
+def _joint_planning(asked: Mapping[coordqa.QuestionType, Episode]) -> Failure:
     """Tell wrong joint plans apart: the scenario's other two questions are right (synthesis), or not (component)."""
     parts_right = bool(asked["EC"].success and asked["TOM"].success)
     category = "correct" if asked["JP"].success else "synthesis" if parts_right else "component"

@@ -11,22 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from games.coordination import capture, escape
 from games.coordination.players import PLAYERS, Player, read_of
 from games.coordination.value import EscapeMove, EscapeTurn, EscapeWorth, best_actions, turn_worths, turns_left
-from ingest.coordination.game import (
-    BENCHMARK,
-    PRINTED_ON_FAILURE,
-    Act,
-    Category,
-    GameParts,
-    PrivateReply,
-    TurnParts,
-    Valued,
-    act,
-    differences,
-    grounding,
-    own_moves,
-    reading,
-    state_text,
-)
+from ingest.coordination import game
 from ingest.coordination.records import MOST_FACTS, CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
@@ -35,7 +20,7 @@ _Value = TypeVar("_Value", int, bool)
 _REPAIRS = escape.FIXES_NEEDED * len(escape.GENERATORS)
 
 
-def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
+def capture_game(steps: Sequence[CaptureStep]) -> game.GameParts:
     """A game of CollabCapture from its turns.
 
     Raises:
@@ -44,9 +29,9 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
     first, last = steps[0], steps[-1]
     turns = [_captured(step) for step in steps]
     if first.scenario in capture.SCENARIOS:
-        begins = differences({"start.rooms": (dict(first.rooms_before), dict(capture.start(first.scenario).rooms))})
+        begins = game.differences({"start.rooms": (dict(first.rooms_before), dict(capture.start(first.scenario).rooms))})
         turns[0].differences = [*begins, *turns[0].differences]
-    return GameParts(
+    return game.GameParts(
         game="collab_capture",
         task_id=first.scenario,
         condition={"game": "collab_capture", "scenario": first.scenario},
@@ -59,14 +44,14 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
         metrics={
             "captured": last.captured,
             "turns": len(steps),
-            "turns_printed_upstream": len(steps) if last.captured else PRINTED_ON_FAILURE,
+            "turns_printed_upstream": len(steps) if last.captured else game.PRINTED_ON_FAILURE,
         },
         turns=turns,
         goal={"captured": True},
     )
 
 
-def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
+def escape_game(steps: Sequence[EscapeStep]) -> game.GameParts:
     """A game of CollabEscape from its turns.
 
     Raises:
@@ -75,18 +60,18 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     first, last = steps[0], steps[-1]
     scenario = first.scenario or escape.PUBLISHED
     expected = _Expected.of(escape.SCENARIOS.get(scenario, escape.START))
-    turns: list[TurnParts] = []
+    turns: list[game.TurnParts] = []
     for step in steps:  # each is replayed from the logged rooms and generators
         for player in step.players:
             if player.executed not in escape.actions(_move(step), player.player):
                 raise _unlisted(player.player, player.executed, step.turn)
         rules, expected = _escape_rules(step, expected)
-        replies = [PrivateReply(player.player, call.text) for player in step.players for call in player.calls]
+        replies = [game.PrivateReply(player.player, call.text) for player in step.players for call in player.calls]
         turns.append(_with_players(step, rules, replies, (found for player in step.players for found in _escape_read(player))))
     for turn, (worth, exact) in zip(turns, turn_worths([EscapeTurn(step.turn, _move(step)) for step in steps]), strict=True):
         turn.values = _of_worth(worth, "exact" if exact else "bound")
     escaped = last.outcome == "win"
-    return GameParts(
+    return game.GameParts(
         game="collab_escape",
         task_id="escape" if scenario == escape.PUBLISHED else f"escape {scenario}",
         condition={"game": "collab_escape"} | ({} if scenario == escape.PUBLISHED else {"scenario": scenario}),
@@ -102,10 +87,12 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     )
 
 
-def _with_players(step: CaptureStep | EscapeStep, rules: TurnParts, replies: Sequence[PrivateReply], read: Iterable[Category]) -> TurnParts:
+def _with_players(
+    step: CaptureStep | EscapeStep, rules: game.TurnParts, replies: Sequence[game.PrivateReply], read: Iterable[game.Category]
+) -> game.TurnParts:
     """What the rules make of a turn, with what its players wrote and did wrong on purpose."""
     injected = {player.player: player.injected for player in step.players}
-    return replace(rules, replies=replies, categories=own_moves([*rules.categories, *read]), injected=injected)
+    return replace(rules, replies=replies, categories=game.own_moves([*rules.categories, *read]), injected=injected)
 
 
 def _listed_actions(
@@ -133,21 +120,21 @@ def _lost(before: float, after: float) -> float | None:
 # -- CollabCapture ------------------------------------------------------------------------------------------------------------------------
 
 
-def _captured(step: CaptureStep) -> TurnParts:
+def _captured(step: CaptureStep) -> game.TurnParts:
     state, rules = _capture_rules(step)
-    replies = [PrivateReply(player.player, player.response) for player in step.players if player.response]
+    replies = [game.PrivateReply(player.player, player.response) for player in step.players if player.response]
     return _with_players(step, rules, replies, (found for player in step.players for found in _capture_read(player, state)))
 
 
-def _capture_read(player: CapturePlayer, state: capture.CaptureState) -> list[Category]:
+def _capture_read(player: CapturePlayer, state: capture.CaptureState) -> list[game.Category]:
     reply = player.response or ""
     offered = {action.text: capture.listed(place, action) for place, action in enumerate(state.actions(player.player))}
     found = player.read or read_of(reply, offered[player.executed], at_random=True)
-    return reading(player.player, found, reply, player.slips)
+    return game.reading(player.player, found, reply, player.slips)
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _capture_rules(step: CaptureStep) -> tuple[capture.CaptureState, TurnParts]:
+def _capture_rules(step: CaptureStep) -> tuple[capture.CaptureState, game.TurnParts]:
     """The state before a turn, and what the rules make of it."""
     before = capture.CaptureState(_by_name(step.rooms_before), _by_name(step.doors_before))
     after = capture.CaptureState(_by_name(step.rooms_after), _by_name(step.doors_after))
@@ -162,21 +149,24 @@ def _capture_rules(step: CaptureStep) -> tuple[capture.CaptureState, TurnParts]:
     best = best_actions(before, first=step.turn == 1)
     offered = {name: [action.room if action.verb == "move" else action.text for action in actions] for name, actions in due.items()}
     left = turns_left(before, first=step.turn == 1), 0.0 if step.captured else turns_left(after, first=False)
-    return before, TurnParts(
-        before=state_text({"rooms": before.rooms, "doors": before.doors}),
-        after=state_text({"rooms": after.rooms, "doors": after.doors, "captured": step.captured}),
+    return before, game.TurnParts(
+        before=game.state_text({"rooms": before.rooms, "doors": before.doors}),
+        after=game.state_text({"rooms": after.rooms, "doors": after.doors, "captured": step.captured}),
         progress=float(step.captured),
         goal_reached=step.captured,
-        acts=[act((who.player, chosen[who.player].verb), {"room": chosen[who.player].room}, who.intended) for who in step.players],
+        acts=[game.act((who.player, chosen[who.player].verb), {"room": chosen[who.player].room}, who.intended) for who in step.players],
         categories=[
-            *(Category(name, "capture_move", *capture.move_category(before, name, action, best[name])) for name, action in chosen.items()),
+            *(
+                game.Category(name, "capture_move", *capture.move_category(before, name, action, best[name]))
+                for name, action in chosen.items()
+            ),
             *(
                 found
                 for who in step.players
-                for found in grounding(who.player, who.intended or None, who.executed, slip=who.grounding_ok is False)
+                for found in game.grounding(who.player, who.intended or None, who.executed, slip=who.grounding_ok is False)
             ),
         ],
-        differences=differences(
+        differences=game.differences(
             {
                 **_listed_actions(offered, step.players),
                 "rooms_after": (after.rooms, turned.state.rooms),
@@ -184,7 +174,7 @@ def _capture_rules(step: CaptureStep) -> tuple[capture.CaptureState, TurnParts]:
                 "capture_kind": (step.capture_kind, turned.capture),
             }
         ),
-        values=[Valued(f"{BENCHMARK}.capture_turns", *left, _lost(*left), "turns")],
+        values=[game.Valued(f"{game.BENCHMARK}.capture_turns", *left, _lost(*left), "turns")],
     )
 
 
@@ -208,10 +198,10 @@ class _Expected(NamedTuple):
         return cls(tuple(state.rooms.items()), state.seen, state.target)
 
 
-def _escape_read(player: EscapePlayer) -> list[Category]:
+def _escape_read(player: EscapePlayer) -> list[game.Category]:
     reply = next((call.text for call in reversed(player.calls) if call.stage == "generator"), "")
     found = player.read or read_of(reply, player.executed, at_random=False)
-    return reading(player.player, found, reply, player.slips)
+    return game.reading(player.player, found, reply, player.slips)
 
 
 @lru_cache(maxsize=MOST_FACTS)
@@ -228,7 +218,7 @@ def _move(step: EscapeStep) -> EscapeMove:
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _escape_rules(step: EscapeStep, expected: _Expected) -> tuple[TurnParts, _Expected]:
+def _escape_rules(step: EscapeStep, expected: _Expected) -> tuple[game.TurnParts, _Expected]:
     """What the rules make of a turn, and what they expect when the next one begins."""
     move = _move(step)
     state = escape.EscapeState(move.rooms, move.generators, expected.seen, expected.target)
@@ -237,21 +227,21 @@ def _escape_rules(step: EscapeStep, expected: _Expected) -> tuple[TurnParts, _Ex
     after, outcome = escape.step(state, choice, move.chosen)
     repaired = sum(min(counter, escape.FIXES_NEEDED) for counter in step.generators_after.values())
     target = {"adversary_target": step.adversary_target, "adversary_choice": step.adversary_choice}
-    rules = TurnParts(
-        before=state_text(_shown(move.rooms, move.generators, gate=step.exit_gate_before) | target),
-        after=state_text(_shown(move.rooms_after, move.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome}),
+    rules = game.TurnParts(
+        before=game.state_text(_shown(move.rooms, move.generators, gate=step.exit_gate_before) | target),
+        after=game.state_text(_shown(move.rooms_after, move.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome}),
         progress=(repaired + (step.outcome == "win")) / (_REPAIRS + 1),
         goal_reached=step.outcome == "win",
         acts=[_act(player, move.chosen, state) for player in step.players],
         categories=[
-            *(Category(name, "escape_move", *escape.move_category(state, name, move.chosen)) for name in PLAYERS),
+            *(game.Category(name, "escape_move", *escape.move_category(state, name, move.chosen)) for name in PLAYERS),
             *(
                 found
                 for who in step.players
-                for found in grounding(who.player, who.intended or None, who.executed, slip=who.intended != who.executed)
+                for found in game.grounding(who.player, who.intended or None, who.executed, slip=who.intended != who.executed)
             ),
         ],
-        differences=differences(
+        differences=game.differences(
             {
                 **_listed_actions({name: escape.actions(state, name) for name in PLAYERS}, step.players),
                 "rooms_before": (move.rooms, dict(expected.rooms)),
@@ -267,11 +257,11 @@ def _escape_rules(step: EscapeStep, expected: _Expected) -> tuple[TurnParts, _Ex
     return rules, _Expected.of(after)
 
 
-def _act(player: EscapePlayer, chosen: Mapping[Player, str], state: escape.EscapeState) -> Act:
+def _act(player: EscapePlayer, chosen: Mapping[Player, str], state: escape.EscapeState) -> game.Act:
     name, text = player.player, player.executed
     arguments = {} if (room := escape.room_in(text)) is None else {"room": room}
     fault = ("deadly", "the killer was known to go to that room") if escape.is_deadly(state, name, text) else None
-    done = act((name, text.split(" ", 1)[0]), arguments, player.intended, fault)
+    done = game.act((name, text.split(" ", 1)[0]), arguments, player.intended, fault)
     return done._replace(undoes=escape.abandons(state, name, chosen))
 
 
@@ -288,14 +278,16 @@ def _shown(rooms: Mapping[str, int], generators: Mapping[int, int], *, gate: boo
 
 
 @lru_cache(maxsize=4096)  # positions come again, in other games too
-def _of_worth(worth: EscapeWorth, kind: str) -> tuple[Valued, ...]:
+def _of_worth(worth: EscapeWorth, kind: str) -> tuple[game.Valued, ...]:
     """What the players' choice did to a turn, and what the killer's draw did after it."""
-    name, before, chosen = f"{BENCHMARK}.escape", worth.mean_before, worth.mean_chosen
+    name, before, chosen = f"{game.BENCHMARK}.escape", worth.mean_before, worth.mean_chosen
     return (
-        Valued(f"{name}_chance", worth.chance_before, worth.chance_chosen, worth.chance_before - worth.chance_chosen, "probability", kind),
-        Valued(f"{name}_luck", worth.chance_chosen, worth.chance_after, worth.chance_chosen - worth.chance_after, "probability", kind),
-        Valued(f"{name}_turns", before, chosen, chosen - before, "turns", kind),
-        Valued(f"{name}_turns_after", before, worth.mean_after, _lost(before, worth.mean_after), "turns", kind),
-        Valued(f"{name}_best", worth.best_before, worth.best_after, _lost(worth.best_before, worth.best_after), "turns", kind),
-        Valued(f"{name}_sure", worth.sure_before, worth.sure_after, _lost(worth.sure_before, worth.sure_after), "turns", kind),
+        game.Valued(
+            f"{name}_chance", worth.chance_before, worth.chance_chosen, worth.chance_before - worth.chance_chosen, "probability", kind
+        ),
+        game.Valued(f"{name}_luck", worth.chance_chosen, worth.chance_after, worth.chance_chosen - worth.chance_after, "probability", kind),
+        game.Valued(f"{name}_turns", before, chosen, chosen - before, "turns", kind),
+        game.Valued(f"{name}_turns_after", before, worth.mean_after, _lost(before, worth.mean_after), "turns", kind),
+        game.Valued(f"{name}_best", worth.best_before, worth.best_after, _lost(worth.best_before, worth.best_after), "turns", kind),
+        game.Valued(f"{name}_sure", worth.sure_before, worth.sure_after, _lost(worth.sure_before, worth.sure_after), "turns", kind),
     )

@@ -18,15 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from games.coordination.players import GRADES
-from games.coordination.qa.questions import (
-    QUESTION_FILE,
-    QUESTION_TYPES,
-    QaQuestion,
-    correct_upstream,
-    extract,
-    load_questions,
-    read_answer,
-)
+from games.coordination.qa import questions as coordqa
 from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.setup import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms, run_to_end, summed
@@ -100,14 +92,14 @@ class AskReport(NamedTuple):
 
 class _Item(NamedTuple):
     trial: int
-    question: QaQuestion
+    question: coordqa.QaQuestion
 
     @property
     def key(self) -> tuple[int, int, str]:
         return (self.trial, self.question.scenario, self.question.type)
 
 
-def prompt(question: QaQuestion) -> list[Message]:
+def prompt(question: coordqa.QaQuestion) -> list[Message]:
     """The messages of one question."""
     return [
         {"role": "system", "content": question.directive},
@@ -132,7 +124,9 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     """
     if request.trials < 1 or request.concurrency < 1:
         raise UsageError("coordqa: give at least one trial and one request at a time")
-    items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)[: request.take]]
+    items = [
+        _Item(trial, question) for trial in range(request.trials) for question in coordqa.load_questions(request.questions)[: request.take]
+    ]
     path = request.out / f"{(request.named or request.player).replace('/', '_').replace(':', '-')}.jsonl"
     request.out.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
@@ -143,7 +137,7 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         lines = _lines(path)
         answered = {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
         left = [item for item in items if item.key not in answered]
-        (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
+        (request.out / coordqa.QUESTION_FILE).write_bytes(request.questions.read_bytes())
         done = len(items) - len(left)
 
         def write(item: _Item, reply: PlayerReply) -> None:
@@ -160,14 +154,14 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     calls = [line["call"] for line in now[len(lines) :] if "call" in line]
     responses = {(line["trial"], line["scenario"], line["type"]): line["response"] for line in now if not line["api_error"]}
     answers = [(item.question, responses[item.key]) for item in items if item.key in responses]
-    right = sum(correct_upstream(question, extract(question, response).letter) for question, response in answers)
+    right = sum(coordqa.correct_upstream(question, coordqa.extract(question, response).letter) for question, response in answers)
     return AskReport(
         len(left) - unasked,
         len(items) - len(left),
         failed,
         path,
         unasked,
-        *(len(answers), right, sum(read_answer(question, response).letter is None for question, response in answers)),
+        *(len(answers), right, sum(coordqa.read_answer(question, response).letter is None for question, response in answers)),
         *(summed(call[name] for call in calls) for name in ("tokens_in", "tokens_out", "cost")),
     )
 
@@ -226,7 +220,7 @@ async def _player_of(request: AskRequest, spent: float, stack: AsyncExitStack) -
 def _observation(item: _Item) -> Observation:
     """A question without its key."""
     question = item.question
-    place = len(QUESTION_TYPES) * question.scenario + QUESTION_TYPES.index(question.type) + 1
+    place = len(coordqa.QUESTION_TYPES) * question.scenario + coordqa.QUESTION_TYPES.index(question.type) + 1
     messages = prompt(question)
     return Observation(
         agent=RESPONDENT,

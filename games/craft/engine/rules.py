@@ -24,21 +24,7 @@ from typing import Any, Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from games.craft.engine.board import (
-    BLOCKS,
-    CELL_INDEX,
-    CELLS,
-    EMPTY_BOARD,
-    HIDDEN_CELLS,
-    MAX_HEIGHT,
-    NEIGHBORS,
-    SEEN_BY,
-    Board,
-    Cell,
-    Span,
-    Stack,
-    is_large,
-)
+from games.craft.engine import board as boards
 from schemas.common.packages import packaged_yaml
 
 
@@ -77,9 +63,9 @@ class Move(Struct, frozen=True, cache_hash=True):
             log["block"] = self.block
         return log | {"position": self.position, "layer": self.layer, "span_to": self.span_to}
 
-    def covered(self) -> frozenset[Cell]:
+    def covered(self) -> frozenset[boards.Cell]:
         """Give the cells the block covers: one, or two of a large block whose second cell is named."""
-        if self.span_to is None or not is_large(self.block or ""):
+        if self.span_to is None or not boards.is_large(self.block or ""):
             return frozenset((self.position,))
         return frozenset((self.position, self.span_to))
 
@@ -131,7 +117,7 @@ def code_of(message: str) -> ErrorCode | None:
     return next((code for code, pattern in _PATTERNS if pattern.fullmatch(message)), None)
 
 
-_HIDDEN_SET, _HIDDEN_SET_REVERSED = (f"{{{first!r}, {second!r}}}" for first, second in (HIDDEN_CELLS, HIDDEN_CELLS[::-1]))
+_HIDDEN_SET, _HIDDEN_SET_REVERSED = (f"{{{first!r}, {second!r}}}" for first, second in (boards.HIDDEN_CELLS, boards.HIDDEN_CELLS[::-1]))
 
 
 def same_message(first: str, second: str) -> bool:
@@ -148,9 +134,9 @@ _AXES: Final = 2
 """Numbers in a coordinate."""
 
 
-def examine(board: Board, move: Move) -> tuple[Move, MoveError | None]:
+def examine(board: boards.Board, move: Move) -> tuple[Move, MoveError | None]:
     """Check a move; give it with tidied coordinates, and the first rule it breaks."""
-    if move.position not in CELL_INDEX or move.action not in ("place", "remove"):
+    if move.position not in boards.CELL_INDEX or move.action not in ("place", "remove"):
         if not move.action or not move.position:
             return move, _error("C1", move)
         parts = _parts(move.position)
@@ -173,7 +159,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _tidy_cell(text: str) -> str:
-    return text if text in CELL_INDEX or "(" not in text else _tidy_pair(text)
+    return text if text in boards.CELL_INDEX or "(" not in text else _tidy_pair(text)
 
 
 def _tidy_pair(text: str) -> str:
@@ -189,21 +175,21 @@ def _position_error(move: Move) -> MoveError | None:
     """What is wrong with a tidied coordinate, or with the action."""
     if not _COORDINATE.match(move.position):
         return _error("C3", move)
-    if move.position not in CELL_INDEX:
+    if move.position not in boards.CELL_INDEX:
         digits = [int(digit) for digit in _DIGIT.findall(move.position)]
         if len(digits) != _AXES:
             return _error("C5", move, reason="too many values to unpack (expected 2)")
-        if f"({digits[0]},{digits[1]})" not in CELL_INDEX:
+        if f"({digits[0]},{digits[1]})" not in boards.CELL_INDEX:
             return _error("C4", move, row=digits[0], column=digits[1])
     return None if move.action in ("place", "remove") else _error("A1", move)
 
 
-def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
-    height, large = board.height(move.position), is_large(move.block or "")
+def _examine_place(board: boards.Board, move: Move) -> tuple[Move, MoveError | None]:
+    height, large = board.height(move.position), boards.is_large(move.block or "")
     checks: tuple[tuple[ErrorCode, bool], ...] = (
-        ("P1", move.block not in BLOCKS),
+        ("P1", move.block not in boards.BLOCKS),
         ("P2", move.layer != height),
-        ("P3", height >= MAX_HEIGHT),
+        ("P3", height >= boards.MAX_HEIGHT),
         ("L1", large and move.span_to == move.position),
         ("L2", large and not move.span_to),
     )
@@ -215,30 +201,30 @@ def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
     return tidied, _span_error(board, tidied, span_to, height)
 
 
-def _span_error(board: Board, move: Move, span_to: str, height: int) -> MoveError | None:
+def _span_error(board: boards.Board, move: Move, span_to: str, height: int) -> MoveError | None:
     """Why a large block cannot lie over these two cells."""
-    neighbors, partner_height = NEIGHBORS.get(move.position, ()), board.height(span_to)
+    neighbors, partner_height = boards.NEIGHBORS.get(move.position, ()), board.height(span_to)
     checks: tuple[tuple[ErrorCode, bool], ...] = (
-        ("L3", move.position in HIDDEN_CELLS or span_to in HIDDEN_CELLS),
+        ("L3", move.position in boards.HIDDEN_CELLS or span_to in boards.HIDDEN_CELLS),
         ("L4", not _COORDINATE.match(span_to)),
         ("L5", span_to not in neighbors),
         ("L6", height != partner_height),
-        ("L7", partner_height >= MAX_HEIGHT),
+        ("L7", partner_height >= boards.MAX_HEIGHT),
         ("L8", any({move.position, span_to}.intersection(span) for span in board.layer_spans(move.layer))),
     )
     code = next((code for code, fails in checks if fails), None)
-    hidden = "{" + ", ".join(map(repr, HIDDEN_CELLS)) + "}"
+    hidden = "{" + ", ".join(map(repr, boards.HIDDEN_CELLS)) + "}"
     facts = {"hidden": hidden, "neighbors": list(neighbors), "height": height, "partner_height": partner_height}
     return None if code is None else _error(code, move, **facts)
 
 
-def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:
+def _examine_remove(board: boards.Board, move: Move) -> tuple[Move, MoveError | None]:
     stack = board.stack(move.position)
     if not stack:
         return move, _error("R1", move)
     if move.layer != len(stack) - 1:
         return move, _error("R2", move, top=len(stack) - 1)
-    if not is_large(stack[-1]):
+    if not boards.is_large(stack[-1]):
         return move, None
     partner = board.partner(move.position, move.layer)
     if partner is None:
@@ -252,7 +238,7 @@ def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:
 class Outcome(Struct, frozen=True):
     """What a move did to a board."""
 
-    board: Board
+    board: boards.Board
     """Board after the move. A refused move can leave an empty ghost cell behind, nothing else."""
     move: Move
     """The move as the engine logs it: coordinates tidied, block of a removal looked up."""
@@ -267,7 +253,7 @@ class Outcome(Struct, frozen=True):
         return self.error is None
 
 
-def execute(board: Board, move: Move) -> Outcome:
+def execute(board: boards.Board, move: Move) -> Outcome:
     """Check a move and carry it out; one that breaks no rule can still fail when it is carried out (X1)."""
     stack = board.stack(move.position)
     # a removal names whatever is on top
@@ -281,25 +267,25 @@ def execute(board: Board, move: Move) -> Outcome:
     return Outcome(changed, tidied, move.position, None)
 
 
-def accepts(board: Board, move: Move) -> bool:
+def accepts(board: boards.Board, move: Move) -> bool:
     """Tell whether ``execute`` would carry a move out, without making the board."""
     return examine(board, move)[1] is None and _carries(board, move)
 
 
-def _place(board: Board, move: Move) -> Board:
+def _place(board: boards.Board, move: Move) -> boards.Board:
     block, cell = move.block or "", move.position
     stack = board.stack(cell)
-    if not is_large(block):
+    if not boards.is_large(block):
         return board.with_stack(cell, (*stack, block))
     span_to = move.span_to or ""
     placed = board.with_stack(cell, (*stack, block)).with_stack(span_to, (*board.stack(span_to), block))
     return placed.with_layer_spans(move.layer, (*board.layer_spans(move.layer), (cell, span_to)))
 
 
-def _remove(board: Board, move: Move) -> Board:
+def _remove(board: boards.Board, move: Move) -> boards.Board:
     stack = board.stack(move.position)
     removed = board.with_stack(move.position, stack[:-1])
-    if not is_large(stack[-1]):
+    if not boards.is_large(stack[-1]):
         return removed
     span_to = move.span_to or ""
     pair = {move.position, span_to}
@@ -307,21 +293,21 @@ def _remove(board: Board, move: Move) -> Board:
     return removed.with_stack(span_to, board.stack(span_to)[:-1]).with_layer_spans(move.layer, spans)
 
 
-def _carries(board: Board, move: Move) -> bool:
+def _carries(board: boards.Board, move: Move) -> bool:
     """Tell whether a move that passed the checks can be carried out (else X1).
 
     Looks at the stacks under the names as written: a ghost cell is another cell, and a half may be covered.
     """
     stack = board.stack(move.position)
     if move.action == "place":
-        return not is_large(move.block or "") or len(stack) == board.height(move.span_to or "")
+        return not boards.is_large(move.block or "") or len(stack) == board.height(move.span_to or "")
     if not stack or move.layer != len(stack) - 1:
         return False
-    partner_stack = board.stack(move.span_to or "") if is_large(stack[-1]) else stack
+    partner_stack = board.stack(move.span_to or "") if boards.is_large(stack[-1]) else stack
     return len(partner_stack) == len(stack) and partner_stack[-1] == stack[-1]
 
 
-def _with_named_cells(board: Board, move: Move) -> Board:
+def _with_named_cells(board: boards.Board, move: Move) -> boards.Board:
     """A large block that could not be placed leaves its two names behind, as empty ghost cells."""
     if move.action != "place":
         return board
@@ -342,18 +328,18 @@ class Flags:
     """Every block on the board equals the target's at its cell and layer; true for an empty board."""
 
 
-def placement_flags(outcome: Outcome, target: Board) -> Flags:
+def placement_flags(outcome: Outcome, target: boards.Board) -> Flags:
     """Judge an accepted move. The block is the one placed or removed."""
     move = outcome.move
-    index = CELL_INDEX.get(outcome.named_cell)
-    stack: Stack = () if index is None else target.stacks[index]
+    index = boards.CELL_INDEX.get(outcome.named_cell)
+    stack: boards.Stack = () if index is None else target.stacks[index]
     wanted = move.layer < len(stack) and stack[move.layer] == move.block
     right = wanted if move.action == "place" else not wanted
-    seen = bool(SEEN_BY.get(outcome.named_cell))
+    seen = bool(boards.SEEN_BY.get(outcome.named_cell))
     return Flags(right, right and seen, overall_structure_correctness(outcome.board, target))
 
 
-def overall_structure_correctness(board: Board, target: Board) -> bool:
+def overall_structure_correctness(board: boards.Board, target: boards.Board) -> bool:
     """Tell whether every stack is the lower part of the target's; missing blocks do not matter."""
     return not any(stack for _, stack in board.ghosts) and all(
         stack == wanted[: len(stack)] for stack, wanted in zip(board.stacks, target.stacks, strict=True)
@@ -365,9 +351,9 @@ DEFAULT_SAMPLE: Final = 5
 
 
 @lru_cache(maxsize=8192)  # boards stay as they are on refused turns, and games of one target begin alike
-def candidates(board: Board, target: Board) -> tuple[Move, ...]:
+def candidates(board: boards.Board, target: boards.Board) -> tuple[Move, ...]:
     """Give all candidates in cell order, each large block once. Ghost cells play no part."""
-    real = Board(board.stacks, board.spans) if board.ghosts else board
+    real = boards.Board(board.stacks, board.spans) if board.ghosts else board
     return tuple(
         move
         for move in _proposals(real, target)
@@ -388,23 +374,23 @@ def sample(moves: Sequence[Move], n: int, turn: int, structure_idx: int = 0) -> 
 
 
 @lru_cache(maxsize=65536)  # what is elsewhere does not matter, and there are few stacks
-def _fits(move: Move, stack: Stack, partner_stack: Stack, spans: tuple[Span, ...]) -> bool:
+def _fits(move: Move, stack: boards.Stack, partner_stack: boards.Stack, spans: tuple[boards.Span, ...]) -> bool:
     """Tell whether the engine would carry a move out on any board with these stacks in its cells and these spans on its layer."""
-    board = EMPTY_BOARD.with_layer_spans(move.layer, spans).with_stack(move.position, stack)
+    board = boards.EMPTY_BOARD.with_layer_spans(move.layer, spans).with_stack(move.position, stack)
     return accepts(board if move.span_to is None else board.with_stack(move.span_to, partner_stack), move)
 
 
-def _proposals(board: Board, target: Board) -> Iterator[Move]:
-    listed: set[frozenset[Cell]] = set()
-    for cell, stack, wanted in zip(CELLS, board.stacks, target.stacks, strict=True):
+def _proposals(board: boards.Board, target: boards.Board) -> Iterator[Move]:
+    listed: set[frozenset[boards.Cell]] = set()
+    for cell, stack, wanted in zip(boards.CELLS, board.stacks, target.stacks, strict=True):
         if stack == wanted:
             continue
         adds = len(stack) < len(wanted)
         layer = len(stack) if adds else len(stack) - 1
         block, owner = (wanted[layer], target) if adds else (stack[layer], board)
-        partner = owner.partner(cell, layer) if is_large(block) else None
+        partner = owner.partner(cell, layer) if boards.is_large(block) else None
         pair = frozenset((cell, partner or cell))
-        if (is_large(block) and partner is None) or (partner is not None and pair in listed):
+        if (boards.is_large(block) and partner is None) or (partner is not None and pair in listed):
             continue
         listed.add(pair)
         yield _known("place" if adds else "remove", block, cell, layer, partner)

@@ -9,23 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
+from games.einstein.engine import puzzle as puzzles
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
-from games.einstein.engine.puzzle import (
-    ALLOWED,
-    COMMON,
-    DESTINATIONS,
-    OWN_DESTINATIONS,
-    PLAYERS,
-    REACH,
-    SHOWN_BINS,
-    Bin,
-    Item,
-    Modes,
-    Player,
-    Puzzle,
-    infer_goals,
-    mentions,
-)
+from games.einstein.engine.puzzle import Player
 
 RulesName = Literal["sane", "published"]
 
@@ -66,7 +52,7 @@ RULES: Final[dict[RulesName, Rules]] = {
 class Table:
     """The state before a step. Immutable; a step gives a new one."""
 
-    positions: tuple[Bin, ...]
+    positions: tuple[puzzles.Bin, ...]
     """Per object the bin it is in."""
     placed: int
     """Objects that were ever moved into their goal bin: both players saw where they belong."""
@@ -85,21 +71,21 @@ class Table:
     previous_ok: bool
     """Whether the step before is shown to the players as successful; True at the start."""
 
-    def asked(self, modes: Modes) -> int | None:
+    def asked(self, modes: puzzles.Modes) -> int | None:
         """Give the object of the preceding step if that was an ask in a mode that has asking; None otherwise.
 
         Whether the ask was accepted does not matter (section 10).
         """
-        if not isinstance(self.previous, Ask) or not ALLOWED[modes[1 - self.player]].ask:
+        if not isinstance(self.previous, Ask) or not puzzles.ALLOWED[modes[1 - self.player]].ask:
             return None
         return self.previous.block
 
-    def correct(self, puzzle: Puzzle) -> int:
+    def correct(self, puzzle: puzzles.Puzzle) -> int:
         """Count the objects in their goal bins."""
         return sum(position == goal for position, goal in zip(self.positions, puzzle.goals, strict=True))
 
 
-def start_table(puzzle: Puzzle) -> Table:
+def start_table(puzzle: puzzles.Puzzle) -> Table:
     """Give the state before the first step."""
     return Table(
         positions=puzzle.starts,
@@ -114,7 +100,7 @@ def start_table(puzzle: Puzzle) -> Table:
     )
 
 
-def closure(puzzle: Puzzle, items: int, placed: int) -> int:
+def closure(puzzle: puzzles.Puzzle, items: int, placed: int) -> int:
     """Give the objects whose goals follow from items of the game and from the objects seen placed.
 
     The same as ``knowledge.infer_goals`` for true items, on bit masks: no two items of a game contradict each other.
@@ -143,15 +129,15 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def items_of(puzzle: Puzzle, table: Table, player: Player) -> list[Item]:
+def items_of(puzzle: puzzles.Puzzle, table: Table, player: Player) -> list[puzzles.Item]:
     """Give a player's explicit items as prompts show them: groundings first, each kind in order of arrival."""
     held = table.held[player]
     return [puzzle.items[index] for index in (*(i for i in held if i == 0), *(i for i in held if i != 0))]
 
 
-def bin_contents(table: Table) -> dict[Bin, tuple[str, ...]]:
+def bin_contents(table: Table) -> dict[puzzles.Bin, tuple[str, ...]]:
     """Give the objects in every bin, bins in the order of the prompts, objects by number."""
-    return {name: tuple(f"block{block}" for block, place in enumerate(table.positions) if place == name) for name in SHOWN_BINS}
+    return {name: tuple(f"block{block}" for block, place in enumerate(table.positions) if place == name) for name in puzzles.SHOWN_BINS}
 
 
 class Options(NamedTuple):
@@ -161,7 +147,7 @@ class Options(NamedTuple):
     """Objects whose goals the player can infer."""
     moves: tuple[Move, ...]
     """For each known object that is not where it belongs and can be reached: into its bin, or to the common bin."""
-    shares: tuple[Item, ...]
+    shares: tuple[puzzles.Item, ...]
     """Explicit items that are worth sharing: not shared before, not obsolete."""
     asks: tuple[int, ...]
     """Objects that the player does not know."""
@@ -169,7 +155,7 @@ class Options(NamedTuple):
     """The player's flags, obsolete items included."""
 
 
-def options(puzzle: Puzzle, table: Table, player: Player | None = None) -> Options:
+def options(puzzle: puzzles.Puzzle, table: Table, player: Player | None = None) -> Options:
     """Compute the options of a player, by default of the one to move."""
     who = table.player if player is None else player
     held = items_mask(table.held[who])
@@ -186,41 +172,41 @@ def options(puzzle: Puzzle, table: Table, player: Player | None = None) -> Optio
     )
 
 
-def _current_flags(puzzle: Puzzle, table: Table, player: Player) -> int:
+def _current_flags(puzzle: puzzles.Puzzle, table: Table, player: Player) -> int:
     """A player's flags with those items added that became obsolete since."""
     flags = table.flags[player]
     for index in table.held[player]:
         blocks = (0,) if index == 0 else (index, puzzle.anchors[index])
-        if all(table.positions[block] in DESTINATIONS for block in blocks):
+        if all(table.positions[block] in puzzles.DESTINATIONS for block in blocks):
             flags |= 1 << index
     return flags
 
 
-def expected(now: Options, table: Table, modes: Modes, rules: Rules) -> tuple[Action, ...]:
+def expected(now: Options, table: Table, modes: puzzles.Modes, rules: Rules) -> tuple[Action, ...]:
     """List the expected actions. Passing is accepted by some rules, but never expected."""
-    verbs, previous = ALLOWED[modes[table.player]], table.previous
+    verbs, previous = puzzles.ALLOWED[modes[table.player]], table.previous
     replies = verbs.reply and (modes[0] == modes[1] or rules.replies_in_mixed_pairs)
     asked = previous.block if replies and isinstance(previous, Ask) else None
-    shares = (item for item in now.shares if verbs.share or (asked is not None and mentions(item, asked)))
+    shares = (item for item in now.shares if verbs.share or (asked is not None and puzzles.mentions(item, asked)))
     return (*now.moves, *map(Share, shares), *map(Ask, now.asks if verbs.ask else ()))
 
 
-def is_expected(action: Action | None, now: Options, table: Table, modes: Modes, rules: Rules) -> bool:
+def is_expected(action: Action | None, now: Options, table: Table, modes: puzzles.Modes, rules: Rules) -> bool:
     """Tell whether an action is accepted on the ground of what the player knows."""
     if isinstance(action, Pass):
         return rules.passes_accepted
     return action is not None and action in expected(now, table, modes, rules)
 
 
-def _useful_move(block: int, place: Bin, goal: Bin, player: Player) -> Move | None:
-    if place == goal or place not in REACH[player]:
+def _useful_move(block: int, place: puzzles.Bin, goal: puzzles.Bin, player: Player) -> Move | None:
+    if place == goal or place not in puzzles.REACH[player]:
         return None
-    if goal in OWN_DESTINATIONS[player]:
+    if goal in puzzles.OWN_DESTINATIONS[player]:
         return Move(block, place, goal)
-    return None if place == COMMON else Move(block, place, COMMON)
+    return None if place == puzzles.COMMON else Move(block, place, puzzles.COMMON)
 
 
-def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
+def table_json(puzzle: puzzles.Puzzle, table: Table) -> dict[str, Any]:
     """Give bins and knowledge: what each player was given or received, and which goals it can infer.
 
     ``{"bins": {"top_left_bin": ["block0"], ...}, "knowledge": {"Player1": {"items": [...], "infers": {"block0": "top_left_bin"}}, ...}}``
@@ -232,28 +218,28 @@ def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
                 "items": [item.text for item in items_of(puzzle, table, player)],
                 "infers": {f"block{block}": puzzle.goals[block] for block in bits(options(puzzle, table, player).known)},
             }
-            for player in PLAYERS
+            for player in puzzles.PLAYERS
         },
     }
 
 
-def goal_json(puzzle: Puzzle) -> dict[str, Any]:
+def goal_json(puzzle: puzzles.Puzzle) -> dict[str, Any]:
     """Give the bins as they are when the game is solved: ``{"bins": {"top_left_bin": ["block0"], ...}}``."""
-    return {"bins": {name: [f"block{block}" for block, goal in enumerate(puzzle.goals) if goal == name] for name in SHOWN_BINS}}
+    return {"bins": {name: [f"block{block}" for block, goal in enumerate(puzzle.goals) if goal == name] for name in puzzles.SHOWN_BINS}}
 
 
-def private_view_json(puzzle: Puzzle, player: Player) -> dict[str, Any]:
+def private_view_json(puzzle: puzzles.Puzzle, player: Player) -> dict[str, Any]:
     """Give what a player knows at the start: its items and what they imply."""
     items = [puzzle.items[index] for index in puzzle.given(player)]
-    goals = infer_goals(items)
+    goals = puzzles.infer_goals(items)
     return {"items": [item.text for item in items], "infers": {f"block{block}": goals[block] for block in sorted(goals)}}
 
 
 class Setting(NamedTuple):
     """What does not change in a game."""
 
-    puzzle: Puzzle
-    modes: Modes
+    puzzle: puzzles.Puzzle
+    modes: puzzles.Modes
     rules: Rules
     step_limit: int = STEP_LIMIT
 
@@ -297,7 +283,7 @@ def advance(setting: Setting, table: Table, action: Action | None) -> Outcome:
     own, partner = now.flags | shared, table.flags[1 - table.player] | shared
     after = Table(
         positions=positions,
-        placed=table.placed | (1 << action.block if changed and isinstance(action, Move) and action.target in DESTINATIONS else 0),
+        placed=table.placed | (1 << action.block if changed and isinstance(action, Move) and action.target in puzzles.DESTINATIONS else 0),
         held=_held_after(table, received),
         flags=(own, partner) if table.player == 0 else (partner, own),
         shared=table.shared if received is None else table.shared | 1 << received,
@@ -310,22 +296,22 @@ def advance(setting: Setting, table: Table, action: Action | None) -> Outcome:
     return Outcome(now, accepted, changed, history_ok, terminated, truncated, success, after)
 
 
-def carried_out(puzzle: Puzzle, table: Table, move: Move) -> bool:
+def carried_out(puzzle: puzzles.Puzzle, table: Table, move: Move) -> bool:
     """Tell whether the table carries a move out: object there, both bins in reach, into the common or the object's goal bin.
 
     Expected moves always are; others are guesses or detours.
     """
-    reach = REACH[table.player]
+    reach = puzzles.REACH[table.player]
     return (
         move.block < puzzle.num_objects
         and table.positions[move.block] == move.source
         and move.source in reach
         and move.target in reach
-        and move.target in (COMMON, puzzle.goals[move.block])
+        and move.target in (puzzles.COMMON, puzzle.goals[move.block])
     )
 
 
-def _positions_after(puzzle: Puzzle, table: Table, action: Action | None) -> tuple[Bin, ...]:
+def _positions_after(puzzle: puzzles.Puzzle, table: Table, action: Action | None) -> tuple[puzzles.Bin, ...]:
     if not isinstance(action, Move) or not carried_out(puzzle, table, action):
         return table.positions
     return (*table.positions[: action.block], action.target, *table.positions[action.block + 1 :])

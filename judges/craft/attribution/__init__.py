@@ -18,19 +18,7 @@ from games.craft.measures import same_effect
 from games.craft.players.plain import QUESTION, asking_for
 from games.craft.text.replies import builder_line, is_complaint, no_reply_came
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out
-from judges.craft.attribution.case import (
-    BUILDER,
-    NO_WORTH,
-    Agent,
-    FailurePoint,
-    Instruction,
-    TurnCase,
-    Worth,
-    entailed,
-    faulty_messages,
-    following,
-    left_open,
-)
+from judges.craft.attribution import case as cases
 from judges.craft.checks.prepared import game_of, move_text
 from judges.craft.reading import board_of
 from judges.evidence.transcript import Transcript
@@ -47,7 +35,7 @@ class Blame(NamedTuple):
     """Link and evidence of what no cause would have retained."""
 
 
-def blame(case: TurnCase) -> Blame:
+def blame(case: cases.TurnCase) -> Blame:
     """Find the links that explain a turn."""
     if case.prepared.view.error is not None:
         return _unattributed("undecided", f"the turn is incomplete: {case.prepared.view.error}")
@@ -57,36 +45,40 @@ def blame(case: TurnCase) -> Blame:
     return _accepted(case, move) if case.prepared.accepted else _refused(case, move)
 
 
-def slips(case: TurnCase) -> Iterator[FailurePoint]:
+def slips(case: cases.TurnCase) -> Iterator[cases.FailurePoint]:
     """What the builder got wrong, whether anything came of it or not; a choice among requests is not a fault."""
     if case.prepared.view.error is None:
         links: tuple[Link, ...] = ("format", "misread", "rule_forgotten")
-        yield from (FailurePoint(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
+        yield from (
+            cases.FailurePoint(cases.BUILDER, *cause[1:3])
+            for cause in blame(case).causes
+            if cause.agent == cases.BUILDER and cause.link in links
+        )
 
 
 def _unattributed(link: Link, evidence: str) -> Blame:
     return Blame((), (link, evidence))
 
 
-def _builder(case: TurnCase, link: Link, evidence: str, *, listed: bool = False) -> Blame:
+def _builder(case: cases.TurnCase, link: Link, evidence: str, *, listed: bool = False) -> Blame:
     """The builder, by what it was asked for well, or (``listed``) could have taken from the list of verified moves."""
     gain, better = case.worth.best([*case.asked_well, *(case.prepared.candidates if listed else ())])
     rest = f"{evidence}; nothing that was asked for{' or listed' if listed else ''} would have saved the rest"
-    return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain, _deed(better))], ("not_seen", rest))
+    return Blame([Cause(cases.BUILDER, link, evidence + _instead(gain, better), gain, _deed(better))], ("not_seen", rest))
 
 
-def _author(case: TurnCase, fault: FailurePoint) -> Cause:
+def _author(case: cases.TurnCase, fault: cases.FailurePoint) -> Cause:
     """A director, by what its view asks for, what the others asked for well, and what was listed."""
-    asked_for = () if fault.agent == BUILDER else entailed(case.game, case.prepared, fault.agent)
+    asked_for = () if fault.agent == cases.BUILDER else cases.entailed(case.game, case.prepared, fault.agent)
     gain, better = case.worth.best([*asked_for, *case.asked_well, *case.prepared.candidates])
     return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain, _ideal(case, fault.agent, better))
 
 
-def _ideal(case: TurnCase, agent: Agent, better: Move | None) -> Ideal | None:
-    if agent == BUILDER:
+def _ideal(case: cases.TurnCase, agent: cases.Agent, better: Move | None) -> Ideal | None:
+    if agent == cases.BUILDER:
         return _deed(better)
     if better is not None and not {better.position, better.span_to or better.position} <= set(WALLS[agent]):
-        better = case.worth.best(entailed(case.game, case.prepared, agent))[1]  # the best that it can ask for itself
+        better = case.worth.best(cases.entailed(case.game, case.prepared, agent))[1]  # the best that it can ask for itself
     reply = asking_for(better, agent, case.prepared.board)
     return None if reply is None else Ideal("say", reply, tuple(other for other in DIRECTORS if other != agent))
 
@@ -104,7 +96,7 @@ def _instead(gain: float, better: Move | None) -> str:
 # -- no move ------------------------------------------------------------------------------------------
 
 
-def _without_move(case: TurnCase) -> Blame:
+def _without_move(case: cases.TurnCase) -> Blame:
     asked = next((action for action in case.prepared.view.actions if action.verb in ("clarify", "unreadable")), None)
     question = str(asked.arguments.get("question") or asked.arguments.get("reason") or "").strip() if asked else ""
     if no_reply_came(question):
@@ -121,7 +113,7 @@ def _without_move(case: TurnCase) -> Blame:
     return _speakers(case, ("not_seen", f'no director who spoke could know better; the builder asked "{question}"'))
 
 
-def _clash(instructions: Sequence[Instruction]) -> list[Instruction]:
+def _clash(instructions: Sequence[cases.Instruction]) -> list[cases.Instruction]:
     for index, one in enumerate(instructions):
         for other in instructions[index + 1 :]:
             asks = [(instruction.request.verb, instruction.request.color, instruction.request.size) for instruction in (one, other)]
@@ -130,21 +122,21 @@ def _clash(instructions: Sequence[Instruction]) -> list[Instruction]:
     return []
 
 
-def _wrong(instruction: Instruction) -> FailurePoint:
-    return FailurePoint(instruction.author, "wrong_instruction", f"{instruction.request}: {instruction.wrong}")
+def _wrong(instruction: cases.Instruction) -> cases.FailurePoint:
+    return cases.FailurePoint(instruction.author, "wrong_instruction", f"{instruction.request}: {instruction.wrong}")
 
 
-def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
+def _speakers(case: cases.TurnCase, otherwise: tuple[Link, str]) -> Blame:
     """What the turn's messages leave to be desired, message by message; unattributed where one was not understood."""
     if case.not_understood:
         return _unattributed("not_understood", case.not_understood)
-    return Blame([_author(case, fault) for fault in faulty_messages(case)], otherwise)
+    return Blame([_author(case, fault) for fault in cases.faulty_messages(case)], otherwise)
 
 
 # -- a move -------------------------------------------------------------------------------------------
 
 
-def _refused(case: TurnCase, move: Move) -> Blame:
+def _refused(case: cases.TurnCase, move: Move) -> Blame:
     reason = next((action.error_text for action in case.prepared.view.actions if action.verb == move.action), None)
     done = f"{move_text(move)} was refused: {reason or 'no reason is logged'}"
     if any(instruction.move is not None and accepts(case.prepared.board, instruction.move) for instruction in case.same):
@@ -158,7 +150,7 @@ def _refused(case: TurnCase, move: Move) -> Blame:
     return _builder(case, "rule_forgotten", f"{done}; no director asked for it", listed=True)
 
 
-def _accepted(case: TurnCase, move: Move) -> Blame:
+def _accepted(case: cases.TurnCase, move: Move) -> Blame:
     done = move_text(move)
     if case.prepared.board == board_of(case.prepared.view.state_after):
         return _builder(case, "format", f'{done} went into a cell that no wall has, for want of the form "(i,j)"', listed=True)
@@ -169,7 +161,7 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
     return _by_request(case, done) or _speakers(case, alone)
 
 
-def _by_request(case: TurnCase, done: str) -> Blame | None:
+def _by_request(case: cases.TurnCase, done: str) -> Blame | None:
     """What the move has to do with what was asked for; None if no one asked for anything that could be done.
 
     That the builder did not do what it was asked for needs every message of the turn: one that was not understood may have asked for it.
@@ -188,7 +180,7 @@ def _by_request(case: TurnCase, done: str) -> Blame | None:
     return None
 
 
-def _carried_out(case: TurnCase, done: str) -> Blame:
+def _carried_out(case: cases.TurnCase, done: str) -> Blame:
     """The builder did what it was asked for, as far as it was asked."""
     right = next((instruction for instruction in case.same if instruction.is_good), None)
     if right is not None:
@@ -202,13 +194,15 @@ def _carried_out(case: TurnCase, done: str) -> Blame:
     return Blame(causes, ("not_seen", f"{done}, as {case.same[0].author} asked; its view tells no more"))
 
 
-def _unclear(case: TurnCase, instruction: Instruction, done: str) -> Cause:
+def _unclear(case: cases.TurnCase, instruction: cases.Instruction, done: str) -> Cause:
     """An author who left something open, by what it meant: the same request made whole by its view."""
-    fault = FailurePoint(instruction.author, "said_unclear", f"{instruction.request}: {left_open(instruction)}; the builder made it {done}")
+    fault = cases.FailurePoint(
+        instruction.author, "said_unclear", f"{instruction.request}: {cases.left_open(instruction)}; the builder made it {done}"
+    )
     meant = [
         move
-        for move in entailed(case.game, case.prepared, instruction.author)
-        if following(instruction.request, move)[0] in ("fully", "partly")
+        for move in cases.entailed(case.game, case.prepared, instruction.author)
+        if cases.following(instruction.request, move)[0] in ("fully", "partly")
     ]
     if not meant:
         return _author(case, fault)
@@ -228,7 +222,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     removed: set[tuple[str, int]] = set()
     for turn in (turn for turn in lost if turn <= len(transcript.turns)):
         prepared = game.prepared(turn)
-        case = TurnCase(game, prepared, Worth(prepared.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
+        case = cases.TurnCase(game, prepared, cases.Worth(prepared.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
         findings += _costly(case, turn, lost[turn].cost) if lost[turn].cost > NOTHING else _free(case, turn)
         follows += _follows(case, turn)
         earlier |= {(instruction.author, instruction.move) for instruction in case.instructions if instruction.move is not None}
@@ -237,28 +231,28 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     return Attributed(findings, follows)
 
 
-def _costly(case: TurnCase, turn: int, cost: float) -> Iterator[Finding]:
+def _costly(case: cases.TurnCase, turn: int, cost: float) -> Iterator[Finding]:
     """Who is at fault for the cost, and what else was wrong though it cost nothing."""
     causes, otherwise = blame(case)
     found = list(shared_out(turn, cost, causes, otherwise))
     named = {finding.agent for finding in found}
     yield from found
-    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in faulty_messages(case) if fault.agent not in named)
+    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in cases.faulty_messages(case) if fault.agent not in named)
 
 
-def _free(case: TurnCase, turn: int) -> Iterator[Finding]:
-    case = replace(case, worth=NO_WORTH)
-    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in (*slips(case), *faulty_messages(case)))
+def _free(case: cases.TurnCase, turn: int) -> Iterator[Finding]:
+    case = replace(case, worth=cases.NO_WORTH)
+    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in (*slips(case), *cases.faulty_messages(case)))
 
 
-def _follows(case: TurnCase, turn: int) -> Iterator[Follow]:
+def _follows(case: cases.TurnCase, turn: int) -> Iterator[Follow]:
     how = {id(found.instruction): found.how for found in case.followed}
     for instruction in case.instructions:
         yield Follow(
             turn,
             instruction.seq,
             instruction.author,
-            BUILDER,
+            cases.BUILDER,
             str(instruction.request),
             how.get(id(instruction), "no"),
             not instruction.wrong,

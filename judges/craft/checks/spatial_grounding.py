@@ -12,17 +12,7 @@ from games.craft.claims import Named, Request
 from games.craft.engine.board import MAX_HEIGHT, WALLS, Cell, Director, is_large
 from games.craft.engine.rules import Move, execute
 from judges.claims.reading import Open, Shown
-from judges.craft.checks.prepared import (
-    PreparedGame,
-    PreparedTurn,
-    Speech,
-    agreed,
-    game_of,
-    if_candidates,
-    move_text,
-    undecided,
-    wanted_now,
-)
+from judges.craft.checks import prepared as prepare
 from judges.craft.language.typed import Detail
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
@@ -34,10 +24,10 @@ _REPEATED: Final = "the director spoke more than once in this turn"
 class _Subject:
     """A director's reasoning with all it is checked against."""
 
-    game: PreparedGame
-    prepared: PreparedTurn
+    game: prepare.PreparedGame
+    prepared: prepare.PreparedTurn
     director: Director
-    thought: Speech
+    thought: prepare.Speech
 
     def height(self, cell: Cell) -> int:
         return self.prepared.board.height(cell)
@@ -75,19 +65,21 @@ def names_missing_block(subject: _Subject) -> Decision:
     """SG1 since version 2: the reasoning names a block that really is missing on this director's wall."""
     asked = subject.thought.reading.arrived_at(Request)
     if isinstance(asked, Open):
-        return undecided(asked.why)
+        return prepare.undecided(asked.why)
     own = [request for request in asked if request.on_wall(subject.director)]
     hit = next((request for request in own if _is_missing(subject, request)), None)
     if hit is not None:
         return Decision("yes", f"{hit}: the target view has this block there and the board does not")
     whole = subject.thought.reading.whole(Request)
     if isinstance(whole, Open):
-        return undecided(whole.why)
+        return prepare.undecided(whole.why)
     reasons = [_not_missing(subject, request) for request in own]
     if reasons and all(reasons) and not any(request.place_open for request in whole):
         return Decision("no", "; ".join(reasons))
     if own or not whole or not all(request.cells for request in whole):
-        return undecided(f"cannot prove whether {own[0]} is missing" if own else "it is not clear which block of its wall is asked for")
+        return prepare.undecided(
+            f"cannot prove whether {own[0]} is missing" if own else "it is not clear which block of its wall is asked for"
+        )
     return Decision("no", f"{whole[0]}: not on the director's wall, and no block of that is asked for")
 
 
@@ -97,8 +89,8 @@ def settles_on_missing_block(subject: _Subject) -> Decision:
     asked = subject.thought.reading.arrived_at(Request)
     if found.answer != "yes" or isinstance(asked, Open):
         return found
-    other = next((one for one in wanted_now(asked) if not one.on_wall(subject.director) or not _is_missing(subject, one)), None)
-    return found if other is None else undecided(f"{found.reason}; not so {other}")
+    other = next((one for one in prepare.wanted_now(asked) if not one.on_wall(subject.director) or not _is_missing(subject, one)), None)
+    return found if other is None else prepare.undecided(f"{found.reason}; not so {other}")
 
 
 def _is_missing(subject: _Subject, request: Request) -> bool:
@@ -144,15 +136,15 @@ def leaves_out_right_blocks(subject: _Subject) -> Decision:
     """SG2: the reasoning asks neither again for a block that is right nor for its removal; a remark that one is there asks for nothing."""
     asked = subject.thought.reading.whole(Request)
     if isinstance(asked, Open):
-        return undecided(asked.why)
+        return prepare.undecided(asked.why)
     right = next((request for request in asked if subject.is_right_already(request)), None)
     if right is not None:
         return Decision("no", f"{right}: that block is already right")
     requests = [request for request in asked if not request.cells or not set(request.cells).isdisjoint(WALLS[subject.director])]
     if any(not request.cells or (request.layer is None and _may_be_right(subject, request)) for request in requests):
-        return undecided("not every block that the reasoning asks for has a place")
+        return prepare.undecided("not every block that the reasoning asks for has a place")
     if any(_looks_right(subject, cell, request.layer) for request in requests for cell in request.cells):
-        return undecided("a block that the reasoning asks for looks right and is not")
+        return prepare.undecided("a block that the reasoning asks for looks right and is not")
     return Decision("yes", "none of the blocks that the reasoning asks for is right on the board already")
 
 
@@ -171,7 +163,7 @@ def gives_target_layer(subject: _Subject, request: Request) -> Decision:
     layer = request.layer
     filled = layer is not None and all(layer < subject.height(cell) for cell in request.cells)
     if found.answer == "no" and layer is not None and filled and all(_shows_color(subject, c, layer, request.color) for c in request.cells):
-        return undecided(found.reason)
+        return prepare.undecided(found.reason)
     return found
 
 
@@ -180,15 +172,15 @@ def gives_next_layer(subject: _Subject, request: Request) -> Decision:
     if request.verb == "remove":
         return Decision("na", f"{request}: no block is to be placed")
     if request.verb != "place" or request.layer is None or not request.on_wall(subject.director):
-        return undecided(f"{request}: no layer and cell of a block to be placed on the director's wall")
+        return prepare.undecided(f"{request}: no layer and cell of a block to be placed on the director's wall")
     heights = sorted({subject.height(cell) for cell in request.cells})
     wanted = {request.layer, *heights} & set(range(MAX_HEIGHT))
     if not any(all(_shows_color(subject, cell, layer, request.color) for cell in request.cells) for layer in wanted):
-        return undecided(f"{request}: the target view has another colour there")
+        return prepare.undecided(f"{request}: the target view has another colour there")
     if request.layer not in heights:
         return Decision("no", f"{request}: the stack is {heights[0]} high, so that is the next layer")
     if len(heights) > 1 or not all(_shows_color(subject, cell, request.layer, request.color) for cell in request.cells):
-        return undecided(f"{request}: its cells differ in height, or the target view has another colour on that layer")
+        return prepare.undecided(f"{request}: its cells differ in height, or the target view has another colour on that layer")
     return Decision("yes", f"{request}: the stack is {request.layer} high, so this is the next layer")
 
 
@@ -201,14 +193,14 @@ def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
     """SG4: the action is one of the listed candidates."""
     listed = subject.prepared.candidates
     if request.color is None or not request.cells or request.verb not in ("place", "remove"):
-        return undecided(f"{request}: action, colour and cell are not all known")
+        return prepare.undecided(f"{request}: action, colour and cell are not all known")
     exact = [move for move in listed if _is_move(request, move)]
     if exact:
-        return Decision("yes", f"{request}: is the candidate {move_text(exact[0])}")
+        return Decision("yes", f"{request}: is the candidate {prepare.move_text(exact[0])}")
     same_action = [move for move in listed if move.action == request.verb and (move.block or "")[:1] == request.color]
     near = [move for move in same_action if not move.covered().isdisjoint(request.cells)]
     if near:
-        return undecided(f"{request}: near the candidate {move_text(near[0])}, but not equal to it")
+        return prepare.undecided(f"{request}: near the candidate {prepare.move_text(near[0])}, but not equal to it")
     return Decision("no", f"{request}: no candidate {request.verb}s this colour there")
 
 
@@ -218,11 +210,11 @@ def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
         return Decision("unclear", f"{request}: which second cell it covers is not stated")
     move = _literal(subject, request)
     if move is None:
-        return undecided(f"{request}: not enough is named to try it")
+        return prepare.undecided(f"{request}: not enough is named to try it")
     outcome = execute(subject.prepared.board, move)
     if outcome.error is None:
-        return Decision("yes", f"{request}: the engine accepts {move_text(move)}")
-    return Decision("no", f"{request}: the engine refuses {move_text(move)}: {outcome.error.message}")
+        return Decision("yes", f"{request}: the engine accepts {prepare.move_text(move)}")
+    return Decision("no", f"{request}: the engine refuses {prepare.move_text(move)}: {outcome.error.message}")
 
 
 def reads_size(subject: _Subject, request: Request) -> Decision:
@@ -232,12 +224,12 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
     if request.verb == "place" and request.size is None and not isinstance(subject.thought.reading.whole(Request, Detail), Open):
         return Decision("unclear", f"{request}: no size is stated")
     if request.verb != "place" or request.size is None or not request.on_wall(subject.director):
-        return undecided(f"{request}: no size of a block to be placed on the director's wall")
+        return prepare.undecided(f"{request}: no size of a block to be placed on the director's wall")
     layer = request.layer if request.layer is not None else subject.height(request.cells[0])
     views = [subject.shown(cell, layer) for cell in request.cells] if layer < MAX_HEIGHT else []
     sizes = {view[1] for view in views if view is not None and view[0] == request.color}
     if len(sizes) != 1:
-        return undecided(f"{request}: the target view shows another colour there, or two sizes")
+        return prepare.undecided(f"{request}: the target view shows another colour there, or two sizes")
     if sizes == {request.size}:
         return Decision("yes", f"{request}: the target view shows this size")
     return Decision("no", f"{request}: the target view shows the other size")
@@ -251,10 +243,10 @@ def names_only_own_wall(subject: _Subject) -> Decision:
             cells = sorted({named.cell for named in foreign})
             return Decision("no", f'{", ".join(cells)}: outside {subject.director}\'s wall ("{foreign[0].words}")')
         case Open(why):
-            return undecided(why)
+            return prepare.undecided(why)
     own = subject.thought.reading.find(Named)
     if not isinstance(own, Shown):
-        return undecided("no cell is named")
+        return prepare.undecided("no cell is named")
     return Decision("yes", f"names only {', '.join(sorted(named.cell for named in own.claims))}, all on {subject.director}'s wall")
 
 
@@ -264,7 +256,7 @@ def plans_on_own_wall(subject: _Subject) -> Decision:
     asked = subject.thought.reading.arrived_at(Request)
     if found.answer != "no" or (not isinstance(asked, Open) and any({*one.cells} - {*WALLS[subject.director]} for one in asked)):
         return found
-    return undecided(f"{found.reason}; not known to be asked for")
+    return prepare.undecided(f"{found.reason}; not known to be asked for")
 
 
 def _literal(subject: _Subject, request: Request) -> Move | None:
@@ -292,23 +284,23 @@ def _is_move(request: Request, move: Move) -> bool:
 
 
 def _unanimous(decisions: Iterable[Decision]) -> Decision:
-    return agreed([*decisions], "the reasoning asks for several things")
+    return prepare.agreed([*decisions], "the reasoning asks for several things")
 
 
 def _whole(answer: Callable[[_Subject], Decision], *, once: bool = False) -> Check:
     """Check all reasonings of the turn; `once`: a yes to one of them is enough."""
 
     def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
-        game = game_of(transcript)
+        game = prepare.game_of(transcript)
         director = next((name for name in WALLS if name == agent), None)
         if director is None or not game.has_view(director):
-            return undecided(f"{agent or 'no agent'} is not a director whose target view is known")
+            return prepare.undecided(f"{agent or 'no agent'} is not a director whose target view is known")
         prepared = game.prepared(turn)
         thoughts = [thought for thought, _ in prepared.spoken(director) if thought is not None]
         if not thoughts:
-            return undecided("the log has no reasoning of this director on this turn")
+            return prepare.undecided("the log has no reasoning of this director on this turn")
         found = [answer(_Subject(game, prepared, director, thought)) for thought in thoughts]
-        return next((one for one in found if once and one.answer == "yes"), None) or agreed(found, _REPEATED)
+        return next((one for one in found if once and one.answer == "yes"), None) or prepare.agreed(found, _REPEATED)
 
     return check
 
@@ -318,13 +310,13 @@ def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
     def for_all(subject: _Subject) -> Decision:
         requests = subject.thought.reading.arrived_at(Request)
         if isinstance(requests, Open):
-            return undecided(requests.why)
+            return prepare.undecided(requests.why)
         own = [request for request in requests if request.on_wall(subject.director)]
-        now = wanted_now(requests)
+        now = prepare.wanted_now(requests)
         hidden = next((request for request in now or requests if request.place_open), None)
         if hidden is not None or not requests:
-            return undecided(f"{hidden}: where that is, is not clear" if hidden else "the reasoning asks for nothing")
-        return _unanimous(answer(subject, request) for request in wanted_now(own) or now or own or requests)
+            return prepare.undecided(f"{hidden}: where that is, is not clear" if hidden else "the reasoning asks for nothing")
+        return _unanimous(answer(subject, request) for request in prepare.wanted_now(own) or now or own or requests)
 
     return _whole(for_all)
 
@@ -335,7 +327,7 @@ CHECKS: Final[dict[str, Check]] = {
     "craft.SG2": _whole(leaves_out_right_blocks),
     "craft.SG3": _each(gives_target_layer),
     "craft.SG3_next": _each(gives_next_layer),
-    "craft.SG4": if_candidates(_each(arrives_at_candidate)),
+    "craft.SG4": prepare.if_candidates(_each(arrives_at_candidate)),
     "craft.SG5": _each(can_be_carried_out),
     "craft.SG6": _each(reads_size),
     "craft.SG7": _whole(plans_on_own_wall),

@@ -5,22 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.craft.language.phrases import (
-    BOTTOMS,
-    LAYER_OPENERS,
-    MIDDLES,
-    PLACE_OPENERS,
-    SIDES,
-    TOPS,
-    leads_to_block,
-    read_block,
-    read_cell,
-    read_director,
-    read_number_layer,
-    read_shared,
-    read_spatial,
-    read_viewpoint,
-)
+from judges.craft.language import phrases
 from judges.craft.language.vocabulary import (
     ADJECTIVES,
     BLOCK_NOUNS,
@@ -63,10 +48,19 @@ _BEHIND_NOUN = frozenset(("", ".", ",", ";", ":", "!", "?", "\n", "of", "is"))
 _AFTER_TO = word_set("lexer", "after_to")
 _CARRIERS = word_set("lexer", "carriers")
 _KNOWN_AFTER_TO = (
-    DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
+    DETERMINERS
+    | CELL_NOUNS
+    | LAYER_NOUNS
+    | phrases.SIDES.keys()
+    | phrases.MIDDLES
+    | phrases.BOTTOMS
+    | phrases.TOPS
+    | COLORS.keys()
+    | SIZES.keys()
+    | _AFTER_TO
 )
-_PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
-_TELLING = SIDES.keys() | MIDDLES | BOTTOMS | TOPS | SIZES.keys()
+_PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | phrases.SIDES.keys() | phrases.MIDDLES | phrases.BOTTOMS | phrases.TOPS
+_TELLING = phrases.SIDES.keys() | phrases.MIDDLES | phrases.BOTTOMS | phrases.TOPS | SIZES.keys()
 """Words that, where they were passed over, could name a place, a layer or a size elsewhere."""
 
 _PERSONS = frozenset(("you", "we", "i", "someone", "somebody", "it", "they"))
@@ -138,7 +132,7 @@ def _over(words: Sequence[str], index: int) -> Found:
         return None
     begin = index + 1 + (at(words, index + 1) in DETERMINERS)
     on_it = at(words, index + 1) in ("it", "that") and at(words, index + 2) in ("", ".", ",", ";", "!", "?", "\n", "and")
-    return (make("on_top"), 1) if on_it or leads_to_block(words, begin) else None
+    return (make("on_top"), 1) if on_it or phrases.leads_to_block(words, begin) else None
 
 
 def _relative(words: Sequence[str], index: int) -> Found:
@@ -183,7 +177,7 @@ def _particle(words: Sequence[str], index: int) -> Found:
 
 def _closes_need(words: Sequence[str], index: int) -> bool:
     """Whether ``short`` follows the block that is lacking."""
-    closes = words[index] == "short" and at(words, index - 1) in BLOCK_NOUNS and not leads_to_block(words, index + 1)
+    closes = words[index] == "short" and at(words, index - 1) in BLOCK_NOUNS and not phrases.leads_to_block(words, index + 1)
     return closes and any(word in COLORS for word in words[max(0, index - 4) : index])
 
 
@@ -230,13 +224,13 @@ def _hosts(words: Sequence[str], index: int) -> bool:
     """Whether a place is what takes the block: ``the left cell takes a small red block``."""
     after = at(words, index + 1)
     indefinite = after in ("a", "an", "one", "two", "another") or after in SIZES or after in COLORS
-    return at(words, index - 1) in _PLACE_WORDS and indefinite and leads_to_block(words, index + 1 + (after in DETERMINERS))
+    return at(words, index - 1) in _PLACE_WORDS and indefinite and phrases.leads_to_block(words, index + 1 + (after in DETERMINERS))
 
 
 def _fetches(words: Sequence[str], index: int) -> bool:
     """Whether a block that is not on the board yet is taken: ``take a small red block and set it on the left``."""
     after = at(words, index + 1)
-    return after in ("a", "an", "one", "some", "another") and leads_to_block(words, index + 1 + (after in DETERMINERS))
+    return after in ("a", "an", "one", "some", "another") and phrases.leads_to_block(words, index + 1 + (after in DETERMINERS))
 
 
 def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Stretch | None:
@@ -277,7 +271,7 @@ def _unknown_participle(words: Sequence[str], index: int) -> bool:
 def _names_place(words: Sequence[str], index: int) -> bool:
     """Whether a side or a layer follows, as in ``sitting on the right``, and no block."""
     begin = index + (at(words, index) in DETERMINERS)
-    return at(words, begin) in _PLACE_WORDS | {"far"} and not leads_to_block(words, begin + 1)
+    return at(words, begin) in _PLACE_WORDS | {"far"} and not phrases.leads_to_block(words, begin + 1)
 
 
 def _is_idle(words: Sequence[str], index: int, length: int, kind: str) -> bool:
@@ -304,7 +298,7 @@ def _is_noun(words: Sequence[str], index: int) -> bool:
     if words[index].removesuffix("s") not in _NOUN_LIKE or (index == 0 and at(words, 1) == ","):
         return False
     before, after = at(words, index - 1), at(words, index + 1)
-    if before in ("that", "this") and leads_to_block(words, index + 1 + (after in DETERMINERS)):
+    if before in ("that", "this") and phrases.leads_to_block(words, index + 1 + (after in DETERMINERS)):
         return False
     return before in _BEFORE_NOUN or after in _BEHIND_NOUN
 
@@ -427,16 +421,16 @@ def _without_listings(items: list[Stretch]) -> list[Stretch]:
 
 _BY_OPENER: tuple[tuple[Reader, AbstractSet[str]], ...] = (
     (_mark, frozenset(",;:.!?\n")),
-    (read_shared, PLACE_OPENERS),
-    (read_viewpoint, PLACE_OPENERS),
-    (read_director, PLACE_OPENERS),
-    (read_number_layer, LAYER_OPENERS),
-    (read_spatial, PLACE_OPENERS),
+    (phrases.read_shared, phrases.PLACE_OPENERS),
+    (phrases.read_viewpoint, phrases.PLACE_OPENERS),
+    (phrases.read_director, phrases.PLACE_OPENERS),
+    (phrases.read_number_layer, phrases.LAYER_OPENERS),
+    (phrases.read_spatial, phrases.PLACE_OPENERS),
     (_lacking, frozenset(("short",))),
     (_size_letter, frozenset("sl")),
     (
-        read_block,
-        DETERMINERS | COLORS.keys() | BLOCK_NOUNS.keys() | COUNTS.keys() | ADJECTIVES | _CODES | TOPS | {"no", "more", "s", "l"}
+        phrases.read_block,
+        DETERMINERS | COLORS.keys() | BLOCK_NOUNS.keys() | COUNTS.keys() | ADJECTIVES | _CODES | phrases.TOPS | {"no", "more", "s", "l"}
         | {size.split()[0] for size in SIZES},
     ),
     (_particle, frozenset(("out", "in", "off"))),
@@ -451,5 +445,5 @@ _READERS: Mapping[str, tuple[Reader, ...]] = {
     word: tuple(reader for reader, openers in _BY_OPENER if word in openers)
     for word in frozenset().union(*(openers for _, openers in _BY_OPENER))
 }
-_OTHER_READERS: tuple[Reader, ...] = (read_cell, *(reader for reader, _ in _BY_OPENER))
+_OTHER_READERS: tuple[Reader, ...] = (phrases.read_cell, *(reader for reader, _ in _BY_OPENER))
 """For what is not a word: cells, numbers, signs."""
