@@ -379,7 +379,7 @@ def _of_worlds(worlds: Sequence[str], cells: Mapping[tuple[str, str], Cell]) -> 
     ends = [stats.binomtest(hits, n).proportion_ci() for n, hits in total.values()]
     yield f"{'':<33}" + "".join(f"{f'{end.low:.3f}-{end.high:.3f}':>14}" for end in ends)
     short = [name.partition(",")[0] for name in worlds]
-    yield "\ncoverage of 95 % intervals; * outside .93 to .97, as the report says; if it does not say so: ! surely, ? perhaps by chance"
+    yield "\ncoverage of 95 % intervals; * outside .93 to .97, as the report states; if it does not: ! surely, ? perhaps by chance"
     yield f"{'':<14}" + "".join(f"{name:>24}" for name in short)
     for name, kind in INTERVALS.items():
         yield f"{name:<14}" + "".join(f"{_share(cells.get((world, f'interval: {name}')), kind):>24}" for world in worlds)
@@ -407,7 +407,7 @@ def _share(cell: Cell | None, kind: Interval) -> str:
 
 
 def _is_wide(kind: Interval) -> bool:
-    """Whether the report says of such intervals that their coverage is above .97 in some scenes."""
+    """Whether the report states of such intervals that their coverage is above .97 in some scenes."""
     lines = [line for line in all_kinds() if (line.report, line.low) == (kind.report, kind.low)]
     return any(one.above for line in lines if kind.where.get(line.column, line.value) == line.value for one in held_of(line.method))
 
