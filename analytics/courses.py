@@ -110,10 +110,13 @@ def _teams(times: Times) -> Iterator[_Row]:
         last = curve[-1] if curve else {"free": 1.0, "free_low": None, "free_high": None}
         half = [step["turn"] for step in curve if step["free"] <= 0.5]  # noqa: PLR2004 - the median
         ratio = None if team == reference else hazard_ratio(_of(times, [reference, team]), team)
+        tasks, others = ({*_of(times, [one]).task.tolist()} for one in (team, reference))
         yield {
             "team": team,
             "games": games,
-            "tasks": len(set(own.task.tolist())),
+            "tasks": len(tasks),
+            "shared": len(tasks & others),
+            "of_both": len(tasks | others),
             "events": int(own.occurred.sum()),
             "cut": int((~own.occurred).sum()),
             "median": float(half[0]) if half else None,
@@ -239,6 +242,9 @@ def _advice(row: _Row, tests: int) -> str:
     if row["p"] is None:
         return f"{about}; not compared with {row['reference']}: fewer than five games, or tasks that tell, or one of them never has it"
     ratio = f"{row['hazard_ratio']:.2f} times as often per turn as {row['reference']} ({row['low']:.2f} to {row['high']:.2f})"
+    ratio += ", over all tasks together, not inside each"
+    if row["shared"] < row["of_both"]:
+        ratio += f" (both played {row['shared']} of {row['of_both']}, so that it may be one of tasks)"
     chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}, {ratio}; no difference shown ({chance})"

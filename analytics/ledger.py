@@ -16,6 +16,7 @@ from analytics.report_columns import framed
 from analytics.reports import report
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
+from schemas.common import wording
 from schemas.store.store import Store
 
 _SURE: Final = 0.05
@@ -47,7 +48,7 @@ class Claimed(NamedTuple):
 
 _LINES: Final = csv.DictReader((files("analytics") / "claims.csv").read_text(encoding="utf-8").splitlines())
 CLAIMED: Final[Mapping[str, Claimed]] = {line.pop("report"): Claimed(**line) for line in _LINES}
-"""Report -> its claims."""
+"""Report -> its claims; `report/of what` of one without sentences, whose numbers pages put into words."""
 
 
 def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
@@ -58,7 +59,8 @@ def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.
     Raises:
         StoreError: the store cannot be read.
     """
-    tables = {name: known[name] if known and name in known else report(store, name) for name in CLAIMED}
+    names = dict.fromkeys(name.partition("/")[0] for name in CLAIMED)
+    tables = {name: known[name] if known and name in known else report(store, name) for name in names}
     front = [
         {"report": one.report, "sentence": one.sentence, "estimand": FRONT_PAGE + TOPICS[one.topic], "population": one.benchmark}
         for one in findings(store, {**(known or {}), **tables})
@@ -70,7 +72,8 @@ def statements(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """The rows of `claims` that some reports make, by name, without those of the front page; reports that make none are passed over."""
     from scipy import stats
 
-    rows = [row for name, about in CLAIMED.items() if name in tables for row in _of_report(name, about, tables[name])]
+    reports = ((name.partition("/")[0], about) for name, about in CLAIMED.items())
+    rows = [row for name, about in reports if name in tables for row in _of_report(name, about, tables[name])]
     tested = [row for row in rows if row["p"] is not None]
     adjusted = stats.false_discovery_control([row["p"] for row in tested]) if tested else []
     for row, p, q in zip(tested, holm([row["p"] for row in tested]), adjusted, strict=True):
@@ -85,10 +88,14 @@ def _of_report(name: str, about: Claimed, found: pl.DataFrame) -> Iterator[dict[
     columns = {"value": about.value, "low": about.low, "high": about.high, "p": about.p, "p_family": about.p_family}
     for row in found.iter_rows(named=True):
         is_exact = name == "compare" and row["paired"]
+        estimand = _filled(about.estimand, row)
+        sentence = next((row[column] for column in ("advice", "sentence") if column in row), None) or _number_of(estimand, row, about)
+        if sentence is None:
+            continue
         yield {
             "report": name,
-            "sentence": row["advice"] if "advice" in row else row["sentence"],
-            "estimand": _filled(about.estimand, row),
+            "sentence": sentence,
+            "estimand": estimand,
             "population": _filled(about.population, row),
             "unit": about.unit,
             "n": row[about.n],
@@ -99,6 +106,14 @@ def _of_report(name: str, about: Claimed, found: pl.DataFrame) -> Iterator[dict[
             "least": 2.0 ** (1 - row[about.n]) if is_exact else 0.0,
             "is_ratio": about.is_ratio,
         }
+
+
+def _number_of(estimand: str, row: Mapping[str, Any], about: Claimed) -> str | None:
+    """The sentence about a number of a report that has none; None where it is not known."""
+    if row[about.value] is None:
+        return None
+    ends = "" if row[about.low] is None else f" {wording.interval(row[about.low], row[about.high])}"
+    return f"{estimand}: {wording.number(row[about.value])}{ends}"
 
 
 def _filled(text: str, row: Mapping[str, Any]) -> str:

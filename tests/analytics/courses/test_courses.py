@@ -181,6 +181,10 @@ def test_curves_tests_and_ratios_are_those_of_other_libraries(tmp_path: Path, ti
     planted = np.log(0.7) / np.log(0.9)
     assert rows["c"]["low"] < planted < rows["c"]["high"]
     assert "it comes sooner" in rows["c"]["advice"]
+    tasks = [{game.task for game in timed if game.model == team} for team in "ac"]
+    shared, both = len(tasks[0] & tasks[1]), len(tasks[0] | tasks[1])
+    assert "over all tasks together, not inside each" in rows["c"]["advice"]
+    assert (f"(both played {shared} of {both}, so that" in rows["c"]["advice"]) == (shared < both)
 
 
 def _first(game: Game) -> tuple[int, bool]:
@@ -210,6 +214,14 @@ def test_one_team_under_two_conditions_is_told_apart(tmp_path: Path) -> None:
     assert sorted(about) == ["first refused action, unknown under asked", "first refused action, unknown under told"]
     teams = {row["advice"].partition(": ")[0] for row in transitions(store).to_dicts()}
     assert teams == {"all teams", "unknown under asked", "unknown under told"}
+
+
+def test_a_ratio_of_teams_on_other_tasks_states_how_many_they_share(tmp_path: Path) -> None:
+    """Half of the tasks are shared: what differs may be the tasks."""
+    random = rng.Random(6)
+    games = [refusing(random, model, task, again=0.5) for model, first in (("a", 0), ("c", 8)) for task in range(first, first + 16)]
+    rows = {row["team"]: row for row in survival(store_with(tmp_path, games)).to_dicts() if row["event"] == "first refused action"}
+    assert "over all tasks together, not inside each (both played 8 of 24, so that it may be one of tasks)" in rows["c"]["advice"]
 
 
 @pytest.mark.parametrize(("ends", "occurred"), [([5.0], 24), ([5.0], 23), ([5.0, 5.0, 3.0], 24)])
