@@ -19,6 +19,7 @@ from analytics.reports import COMPUTED, all_reports
 from analytics.statistics.shifts import holm
 from dashboards.address import Address
 from dashboards.page_file import document, page_file
+from dashboards.pages import pages
 from research import judged
 from research.null import World, fill
 from schemas.store.store import Store
