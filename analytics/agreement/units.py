@@ -59,7 +59,8 @@ def answered(store: Store, rubric: str | None = None) -> Iterator[Answered]:
 
 def _counted(given: pl.DataFrame, outside: pl.DataFrame, ways: list[str]) -> pl.DataFrame:
     """The same counts of answers that are there by unit; ways that are new are added."""
-    one = pl.concat_str("rater", "answer", pl.col("score").cast(pl.String), separator=_BETWEEN, ignore_nulls=True)
+    texts = pl.col("rater", "answer").str.replace_all(f"[{_APART}{_BETWEEN}]", " ")
+    one = pl.concat_str(texts, pl.col("score").cast(pl.String), separator=_BETWEEN, ignore_nulls=True)
     of_units = given.select("question", "unit", name="game", one=one.repeat_by("n")).explode("one").group_by("name", "question", "unit")
     counted = of_units.agg(pl.col("one").sort().str.join(_APART)).group_by("name", "question", "one").agg(units=pl.len())
     ways += sorted(set(counted["one"]) - set(ways))

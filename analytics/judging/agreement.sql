@@ -374,15 +374,16 @@ labelled as (
 
 given as (
     -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
-    select episode_id, rubric, question, unit, concat_ws(chr(31), rater, answer, score) as given
+    -- characters 30 and 31 part answers below; one that has them itself has blanks there
+    select episode_id, rubric, question, unit, concat_ws(chr(31), rater, translate(answer, chr(30) || chr(31), '  '), score) as given
     from labelled
     where rater != 'planted truth' or answer != 'na' or question = 'PS6'
     union all
     select
         episode_id, rubric, question, hash(unit_id) as unit,
         concat_ws(
-            chr(31), judge || coalesce(' (' || variant || ')', ''),
-            case when status = 'answered' then replace(lower(answer), '/', '') end,
+            chr(31), translate(judge || coalesce(' (' || variant || ')', ''), chr(30) || chr(31), '  '),
+            case when status = 'answered' then translate(replace(lower(answer), '/', ''), chr(30) || chr(31), '  ') end,
             case when status = 'answered' then score end
         ) as given
     from unmaterialized('verdicts_latest') as verdicts_latest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,3 +95,21 @@ def test_units_are_matched_and_counted_as_if_by_name(store: Store, rubric: str) 
             if all(side.sum() for side in sides):
                 ways[games[found.games[game]], *(tuple(map(int, side)) for side in sides)] += int(units)
         assert ways == expected[question, first, second]
+
+
+def test_an_answer_may_have_any_character(tmp_path: Path) -> None:
+    """What a file of labels says of an answer is a text from outside, with the characters that part counted answers too."""
+    store = store_with(tmp_path, [Game([Step('"1"', (Move("place"),))], name="g")])
+    said = ["a\x1fb\x1ec", "a\x1f\x1f1", "\x1e"]
+    labels = [
+        Label("file", who, "own", f"Q{number}", "g/1", "g", 1, None, answer, None)
+        for who in ("p1", "p2\x1f3")
+        for number, answer in enumerate(said)
+    ]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": labels}))
+    (found,) = answered(store)
+    assert len(found.answers) == len(said)
+    for question in found.questions:
+        (units,) = found.matched(("people", "people"), ("people", "people"), question).units
+        assert units == 1
