@@ -40,11 +40,6 @@ class Price(NamedTuple):
     reasoning: _Usd | None = None
     """Of reply tokens that are spent on reasoning; None: as `output`."""
 
-    @property
-    def is_free(self) -> bool:
-        """Whether nothing costs anything."""
-        return not any(self)
-
     def cost(self, tokens_in: float, tokens_out: float) -> float:
         """USD, of tokens that are not cached and not spent on reasoning."""
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
@@ -112,8 +107,8 @@ def cost_of(completion: Completion, price: Price | None) -> float | None:
     """What a reply costs, in USD: as the server says it, or else its tokens at the price; None if neither is known."""
     if completion.cost is not None:
         return completion.cost
-    if price is None or not (completion.is_counted or price.is_free):
-        return None
+    if price is None or (any(price) and not completion.is_counted):
+        return None  # uncounted tokens cost nothing only where nothing does
     return price.of(completion.tokens)
 
 

@@ -71,11 +71,6 @@ class Profile(BaseModel):
         """The way of asking that commands use."""
         return next((mode for mode in _PREFERRED if mode in self.modes), None)
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether the server was asked, beyond what it states."""
-        return self.measured_at is not None
-
     def reply_limit(self, questions: int) -> int:
         """Tokens that are enough for the answers to so many questions, at most half of the context."""
         wanted = _TOKENS_BESIDES + _TOKENS_A_QUESTION * questions
@@ -115,7 +110,7 @@ class Profile(BaseModel):
         found: dict[str, Any] = {"context": self.context, "reply_speed": self.reply_speed}
         if "mode" not in given and self.mode is not None:
             found["mode"] = self.mode
-        if "max_tokens" not in given and questions is not None and self.is_measured:
+        if "max_tokens" not in given and questions is not None and self.measured_at is not None:
             found["max_tokens"] = self.reply_limit(questions)
         if "timeout_s" not in given:
             limit = replace(settings, **found).limit

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import socket
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -126,14 +127,8 @@ class Exchange:
                 return await self._send(method, URL(url, encoded=True), headers, body)  # what was signed must stay as it is
         except TimeoutError as error:
             raise TimedOut.after(self._timeout_s) from error
-        except aiohttp.ClientConnectorCertificateError as error:
-            raise NoServer(_distrusted(error)) from error
-        except aiohttp.ClientConnectorError as error:
-            raise _not_connected(error) from error
-        except aiohttp.ServerDisconnectedError as error:
-            raise Fault("the server closed the connection without a reply") from error
         except aiohttp.ClientError as error:
-            raise Fault(f"connection error: {_in_words(error)}") from error
+            raise _fault_of(error) from error
 
     async def _send(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> Response:
         sent = {**headers, "Accept-Encoding": "gzip, deflate"}
@@ -222,25 +217,21 @@ def redirected(here: URL, location: str) -> URL:
     )
 
 
-def _not_connected(error: aiohttp.ClientConnectorError) -> Fault:
-    """The fault of a connection that could not be made."""
-    import socket
-
-    if error.os_error.errno == errno.ECONNREFUSED:
-        is_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
-        return NoServer(f"connection refused by the proxy {error.host}:{error.port}" if is_proxy else "connection refused")
-    if isinstance(error.os_error, socket.gaierror) and error.os_error.errno != socket.EAI_AGAIN:
-        return NoServer(f"no host is called {error.host}")
-    return Fault(f"connection error: {_in_words(error)}")
-
-
-def _distrusted(error: aiohttp.ClientConnectorCertificateError) -> str:
-    why = getattr(error.certificate_error, "verify_message", "") or _in_words(error)
-    return f"its certificate is not trusted, {why}: name the file with the certificate of who signed it in SSL_CERT_FILE"
-
-
-def _in_words(error: Exception) -> str:
-    return excerpt(strike(str(error))) or type(error).__name__
+def _fault_of(error: aiohttp.ClientError) -> Fault:
+    """What an error of a connection amounts to."""
+    words = excerpt(strike(str(error))) or type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        why = getattr(error.certificate_error, "verify_message", "") or words
+        return NoServer(f"its certificate is not trusted, {why}: name the file with the certificate of who signed it in SSL_CERT_FILE")
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return Fault("the server closed the connection without a reply")
+    if isinstance(error, aiohttp.ClientConnectorError):
+        if error.os_error.errno == errno.ECONNREFUSED:
+            is_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
+            return NoServer(f"connection refused by the proxy {error.host}:{error.port}" if is_proxy else "connection refused")
+        if isinstance(error.os_error, socket.gaierror) and error.os_error.errno != socket.EAI_AGAIN:
+            return NoServer(f"no host is called {error.host}")
+    return Fault(f"connection error: {words}")
 
 
 def _certificates() -> SSLContext:

@@ -102,8 +102,7 @@ class Connected(Client):
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
-        own = settings.base_url is not None and provider_of(settings).mode is None
-        first = provider_of(settings).mode or ("json_schema" if own else "tools")  # many servers of users' own force no tool
+        first = provider_of(settings).mode or ("tools" if settings.base_url is None else "json_schema")  # many servers force no tool
         self.modes = (first, *(mode for mode in self.ways if mode != first))
         is_litellm = provider_of(settings).protocol == "litellm"
         self._sdk = None if is_litellm else _sdk(settings, http_client=self._http)
