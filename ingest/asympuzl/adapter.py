@@ -4,7 +4,6 @@ Format: docs/asympuzl.md. A game without a `result` line is one that still runs 
 next ingest replaces it.
 """
 
-import re
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +11,7 @@ from typing import Final
 from games.asympuzl.puzzle import AGENTS, wrong_positions
 from ingest.asympuzl import replay as replays
 from ingest.asympuzl.records import EntryRecord, LoggedGame, sort_lines
-from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
+from ingest.reading.adapter_types import Place, Reading, begins, episode_id, run_id
 from ingest.reading.text import dumps, refuse_spread_objects
 from schemas.common.errors import BadInputError
 from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
@@ -22,15 +21,9 @@ VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 _ROLES: Final = {"A": "alice", "B": "bob"}
-_BEGINNINGS: Final = (
-    re.compile(rb'"schema"\s*:\s*"asympuzl/'),
-    re.compile(rb'"type"\s*:\s*"turn"[^\n]*"hypothesis_after"'),
-)
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is an AsymPuzl log."""
-    return head.lstrip()[:1] == b"{" and any(beginning.search(head) for beginning in _BEGINNINGS)
+sniff: Final = begins(rb"\A\s*\{", rb'"schema"\s*:\s*"asympuzl/|"type"\s*:\s*"turn"[^\n]*"hypothesis_after"')
 
 
 def read(data: bytes, place: Place) -> Reading:

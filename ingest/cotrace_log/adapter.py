@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, lost_replies
 from ingest.cotrace_log.lines import LogLines, PlannedClaim, claims_in, header_line, json_of, lost, read_lines
-from ingest.reading.adapter_types import Place, Reading, episode_id, run_id, validated
+from ingest.reading.adapter_types import Place, Reading, begins, episode_id, run_id, validated
 from ingest.reading.text import dumps, read_time
 from schemas import records
 from schemas.common.errors import BadInputError
@@ -272,7 +272,6 @@ UNKNOWN_MODEL: Final = "unknown"
 SURVEY: Final = "survey"
 """`labels.source` of the players' questionnaires."""
 
-_BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
 _HEADER: Final = re.compile(r"^line 1(?![0-9])")
 """What all that read it call the header's line."""
 
@@ -292,9 +291,7 @@ class _TaskEntry(BaseModel):
     goal: Any = None
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is cotrace's own log."""
-    return _BEGINNING.match(head) is not None
+sniff: Final = begins(rb'\A\s*\{\s*"cotrace_log"\s*:')
 
 
 def read(data: bytes, place: Place) -> Reading:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ingest.conversation.messages import keys_with_content, text_of
 from ingest.conversation.rows import Conversation, LoggedMessage, ToolUse, number, numbers, reading_of
-from ingest.reading.adapter_types import FileKind, Place, Reading
+from ingest.reading.adapter_types import FileKind, Place, Reading, begins
 from ingest.reading.text import loads, read_time
 from schemas.common.errors import BadInputError
 
@@ -27,7 +27,6 @@ KINDS: Final = (
     ),
 )
 
-_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"(?:meta|players)"\s*:\s*\{')
 MARKS: Final = (
     re.compile(rb'"players"\s*:\s*\{'),
     re.compile(rb'"(?:turns|rounds)"\s*:\s*\[\s*[\[\]]'),
@@ -45,9 +44,7 @@ KEYS: Final = (frozenset({"players", "turns"}), frozenset({"players", "rounds"})
 """Of a document whose beginning does not say what it is."""
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is an episode of clembench."""
-    return _BEGINNING.match(head) is not None and all(mark.search(head) for mark in MARKS)
+sniff: Final = begins(rb'\A\s*\{\s*"(?:meta|players)"\s*:\s*\{', *(mark.pattern for mark in MARKS))
 
 
 def companions(path: Path) -> tuple[Path, ...]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ingest.conversation.rows import Conversation, LoggedMessage, completed, number, numbers, reading_of
 from ingest.foreign.chat_lines import rows_of
-from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.adapter_types import Place, Reading, begins
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 
@@ -16,8 +16,6 @@ VERSION: Final = 3
 PATH_PARTS: Final = 0
 KEYS: Final = (frozenset({"task", "coordination_mode", "iterations"}),)
 
-_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"task"\s*:')
-_MARK: Final = re.compile(rb'"coordination_mode"\s*:')
 _PLANNER: Final = "planner"
 _SENT: Final = re.compile(r"^From (\S+) to (\S+): ", re.MULTILINE)
 """How the writer joins the messages of a session into one text."""
@@ -26,9 +24,7 @@ _WORDS: Final = ("result", "content", "message", "text")
 _SCORES: Final = ("planning_scores", "communication_scores")
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether these are results of MARBLE."""
-    return _BEGINNING.match(head) is not None and _MARK.search(head) is not None
+sniff: Final = begins(rb'\A\s*\{\s*"task"\s*:', rb'"coordination_mode"\s*:')
 
 
 def read(data: bytes, place: Place) -> Reading:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.foreign.chat_lines import rows_of
-from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.adapter_types import Place, Reading, begins
 from ingest.reading.text import dumps, loads
 from schemas.common.errors import BadInputError
 from schemas.common.text import replace_lone_surrogates
@@ -151,19 +151,16 @@ VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "mast"
-_BEGINNING: Final = re.compile(
-    rb'\A\s*(?:\[\s*)?\{\s*"(?:mas_name|llm_name|round|benchmark_name|trace_id|trace|mast_annotation|annotations)"\s*:'
-)
-_MARK: Final = re.compile(rb'"mas_name"\s*:')
 
 
 KEYS: Final = (frozenset({"mas_name", "trace"}),)
 """Of a document whose beginning does not say what it is."""
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether these are traces of MAST."""
-    return _BEGINNING.match(head) is not None and _MARK.search(head) is not None
+sniff: Final = begins(
+    rb'\A\s*(?:\[\s*)?\{\s*"(?:mas_name|llm_name|round|benchmark_name|trace_id|trace|mast_annotation|annotations)"\s*:',
+    rb'"mas_name"\s*:',
+)
 
 
 def read(data: bytes, place: Place) -> Reading:

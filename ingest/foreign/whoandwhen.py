@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
-from ingest.reading.adapter_types import Place, Reading, validated
+from ingest.reading.adapter_types import Place, Reading, begins, validated
 from ingest.reading.text import loads
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
@@ -26,7 +26,6 @@ PATH_PARTS: Final = 0
 BENCHMARK: Final = "whoandwhen"
 RUBRIC: Final = "decisive_error"
 _ANNOTATOR: Final = "whoandwhen"
-_MARKS: Final = (re.compile(rb'"history"\s*:\s*\['), re.compile(rb'"mistake_agent"\s*:'), re.compile(rb'"mistake_step"\s*:'))
 _ADDRESSED: Final = re.compile(r"(?P<agent>.*?)\s*\(\s*(?:->\s*(?P<to>.+?)|(?P<manner>.+?))\s*\)\s*")
 _THOUGHT: Final = "thought"
 
@@ -66,9 +65,8 @@ KEYS: Final = (frozenset({"history", "mistake_agent", "mistake_step"}),)
 """Of a document whose beginning does not say what it is."""
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is a run of Who&When: other programs have a `history` too, and no labels."""
-    return head.lstrip()[:1] == b"{" and all(mark.search(head) for mark in _MARKS)
+sniff: Final = begins(rb"\A\s*\{", rb'"history"\s*:\s*\[', rb'"mistake_agent"\s*:', rb'"mistake_step"\s*:')
+"""Other programs have a `history` too, and no labels."""
 
 
 def read(data: bytes, place: Place) -> Reading:

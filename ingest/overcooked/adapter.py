@@ -22,7 +22,7 @@ from games.overcooked.measures import Evaluation, GameRecord, Recorded, Timestep
 from games.overcooked.replay import ReplayedStep, replay
 from ingest.overcooked import measures
 from ingest.overcooked.records import LogRecord, StepRecord, contradictions, read_log, read_step
-from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id
+from ingest.reading.adapter_types import FileKind, Place, Reading, begins, episode_id, malformed, run_id
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.text import excerpt
@@ -115,9 +115,7 @@ _DEFAULT_HORIZON: Final = 120
 _UNKNOWN_MODEL: Final = "unknown"
 
 
-def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is a Collab-Overcooked log."""
-    return head.lstrip()[:1] == b"{" and b'"total_timestamp"' in head
+sniff: Final = begins(rb"\A\s*\{", b'"total_timestamp"')
 
 
 def companions(path: Path) -> tuple[Path, ...]:

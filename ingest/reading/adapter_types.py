@@ -9,6 +9,7 @@ but names faults less well and refuses a few things that logs hold: ``NaN``, hal
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -282,6 +283,12 @@ def run_id(benchmark: str, name: str, team: Mapping[str, str | None], condition:
     """Id of an experiment: the same models under the same conditions with the same name are one run, wherever the files lie."""
     facts = dumps([benchmark, name, sorted(team.items()), sorted(condition.items())])
     return f"{benchmark}-{hashlib.blake2b(facts.encode(), digest_size=5).hexdigest()}"
+
+
+def begins(*marks: bytes) -> Callable[[bytes], bool]:
+    r"""A test of a file's first bytes, `Adapter.sniff`: all of these regular expressions are found, those with ``\A`` at the beginning."""
+    patterns = [re.compile(mark) for mark in marks]
+    return lambda head: all(pattern.search(head) for pattern in patterns)
 
 
 class Difference(NamedTuple):
