@@ -2,8 +2,8 @@
 
 `python -m research effects --games N` plays N games of every family, takes the turn of each for which agents are blamed most, and puts what
 it counts into planted_effects.csv, a row a family, world and seed; other seeds add to it. Without `--games` it shows the tables of
-docs/effects.md from that file. Worlds: one player is faulty and the others play as well as they can; or all players are faulty, and
-the turn is the one for which they are blamed most, or (small) least.
+docs/dev/planted_effects.md from that file. Worlds: one player is faulty and the others play as well as they can; or all players are faulty,
+and the turn is the one for which they are blamed most, or (small) least.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from schemas.common.text import in_sql
 from schemas.families import title_of
 from schemas.store.store import Store
 
-PAGE: Final = Path("docs/effects.md")
+PAGE: Final = Path("docs/dev/planted_effects.md")
 RESULTS: Final = Path(__file__).parent / "planted_effects.csv"
 WORLDS: Final[Mapping[str, str]] = {"one": "planted effects", "all": "effects where all are faulty", "small": "small effects"}
 """Which players are faulty -> the name of its table in the page."""

@@ -121,7 +121,7 @@ def test_a_page_names_what_there_is(what: str) -> None:
 def test_the_page_of_players_names_tasks_and_conditions_of_experiments(family: str) -> None:
     """Each key that an experiment file may have, and no other."""
     room = importlib.import_module(f"games.{family}.experiment")
-    listed = part("players.md", "Keys of `tasks` and `conditions`:", "\n# ")
+    listed = part("dev/benchmark_rules.md", "Keys of `tasks` and `conditions`:", "\n# ")
     (row,) = re.findall(rf"^- {family}\n  tasks: (.*?)\n  conditions: (.*?)(?=\n- |\n*\Z)", listed, re.MULTILINE | re.DOTALL)
     assert [coded(row[0]), coded(row[1])] == [set(room.Tasks.by_key()), set(room.Condition.by_key())]
 
@@ -162,3 +162,15 @@ def test_the_readme_leads_users_to_every_page_and_contributing_leads_developers(
     for document, linked in (("README.md", pages - for_developers), ("CONTRIBUTING.md", for_developers)):
         text = (ROOT / document).read_text(encoding="utf-8")
         assert [str(page) for page in sorted(linked) if f"({page})" not in text] == [], document
+
+
+def test_what_users_read_is_short() -> None:
+    """Hand-written pages of docs/ for users have 2,500 lines at most, README 90; no line has more than 160 characters."""
+    pages = [path for folder in ("docs", "docs/formats") for path in sorted((ROOT / folder).glob("*.md"))]
+    written = {path: path.read_text(encoding="utf-8").splitlines() for path in pages}
+    written = {path: lines for path, lines in written.items() if "<!-- Made by `make docs` from the source. Do not edit. -->" not in lines}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert sum(map(len, written.values())) <= 2500
+    assert len(readme) <= 90
+    long = [(path.name, line) for path, lines in [*written.items(), (ROOT / "README.md", readme)] for line in lines if len(line) > 160]
+    assert long == []

@@ -38,7 +38,7 @@ def test_the_page_lists_every_name() -> None:
 
 def test_the_page_of_effects_has_what_was_counted() -> None:
     """The tables follow from the file."""
-    page = (DOCS / "effects.md").read_text("utf-8")
+    page = (DOCS / "dev" / "planted_effects.md").read_text("utf-8")
     assert [world for world in EFFECT_WORLDS if table(world) not in page] == []
 
 
