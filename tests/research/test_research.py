@@ -67,6 +67,7 @@ def test_games_whose_fault_is_not_named_are_those_that_the_proof_counts_as_not_f
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # forty teams have 780 pairs on each of ten boards: 22 s of one core, more than 300 s on a busy machine
 @pytest.mark.parametrize("name", [*WORLDS, *judged.WORLDS])
 def test_where_nothing_differs_reports_claim_nothing(name: str, tmp_path: Path) -> None:
     """Ten stores of equal teams a world, or of a judge without merit: more than two false ones of a report come by chance in 1 %."""
