@@ -205,7 +205,7 @@ def _wide(rows: pl.DataFrame, report: str) -> str:
     if most is None or not most.above:
         return ""
     scenes = f"a coverage above {share(1.9 - most.goal)}, in {share(most.above)} of the simulated scenes"
-    return f"95 % intervals of this kind are wider than need be, with {scenes} (docs/dev/coverage.md)"
+    return f'95 % intervals of the kind "{most.method}" are wider than need be, with {scenes} (docs/dev/coverage.md)'
 
 
 def _brackets(rows: pl.DataFrame, report: str) -> Iterator[tuple[int, int | None, Held]]:
