@@ -34,7 +34,7 @@ def labels_rows(store: Store, metric: str) -> list[dict[str, Any]]:
         store: a store with the views.
         metric: score: all questions; `judge:<rubric>.<question>`, with or without `@<judge>`: that one; others have none.
     """
-    from analytics.estimates.corrected import labels_needed_report
+    from analytics.estimates.needed import labels_needed_report
 
     prefix, _, asked = metric.partition(":")
     if metric != "score" and prefix != "judge":
@@ -98,7 +98,7 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
 
     Rows with the design `labels` say how many labels bring the 95 % interval of a judge's corrected rate down to plus or minus
     `difference`: tasks, tasks_low, tasks_high and tasks_now are labels there, metric is `judge:<rubric>.<question>@<judge>`, and the other
-    numbers are null (`analytics.estimates.corrected.labels_needed_report`). They come with the metric `score`, or for one question with
+    numbers are null (`analytics.estimates.needed.labels_needed_report`). They come with the metric `score`, or for one question with
     `judge:...`, if no benchmark is named.
 
     Columns: `report_columns.csv`.

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analytics.estimates.corrected import needed_ends, spread_of
+from analytics.estimates.needed import needed_ends, spread_of
 from analytics.estimates.rates import Spread, labels_needed
 from analytics.statistics.intervals import LEVEL
 from research.scenes import Drawn, Scene

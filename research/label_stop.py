@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analytics.estimates.corrected import Judged, half_width_of, judged_units, may_look, rate_row
+from analytics.estimates.corrected import Judged, judged_units, rate_row
+from analytics.estimates.needed import half_width_of, may_look
 from research.claims import Labelling, drawn
 from research.pages import put
 

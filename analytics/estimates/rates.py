@@ -172,8 +172,7 @@ def tuned_weight(of_labels: Floats, seen: Floats, *, of_others: bool = False) ->
     """The judge's weight, 0 to 1, by what each game changes in a statistic, shape (..., games) -> (..., 1).
 
     Args:
-        of_labels: in the one of the labels.
-        seen: in the judge's, of the labelled units minus of all.
+        of_labels, seen: in the one of the labels; in the judge's, of the labelled units minus of all.
         of_others: for each game, shape (..., games), the weight that the other games give: its own would fit its errors (cross-fitting).
     """
     products, squares = of_labels * seen, seen**2

@@ -10,7 +10,7 @@ from dash import ALL, Dash, Input, Output, State, dcc
 from pydantic import BaseModel
 
 from analytics.agreement.answers import BY_DISAGREEMENT
-from analytics.estimates.corrected import labels_needed_report
+from analytics.estimates.needed import labels_needed_report
 from analytics.exports.games import exported
 from analytics.query import as_csv
 from dashboards.address import Address

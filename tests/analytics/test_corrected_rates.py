@@ -13,8 +13,9 @@ from click.testing import CliRunner
 from scipy import stats
 
 from analytics.comparison.compare import compare
-from analytics.estimates.corrected import corrected_rates, labels_needed_report
+from analytics.estimates.corrected import corrected_rates
 from analytics.estimates.effects import judged_effects
+from analytics.estimates.needed import labels_needed_report
 from analytics.estimates.rates import Labelled, Units, prediction_powered
 from cotrace.cli import cli
 from research.claims import WORLDS, claimed

@@ -11,9 +11,10 @@ import pytest
 
 from analytics.agreement.pairs import Scale, coincidences, krippendorff_alpha
 from analytics.comparison.compare import compare
-from analytics.estimates.corrected import corrected_rates, judged_units, labels_needed_report, rate_row
+from analytics.estimates.corrected import corrected_rates, judged_units, rate_row
 from analytics.estimates.design import drawn_units, number_of
 from analytics.estimates.effects import Sums, fisher_z, judged_effects, powered, slope
+from analytics.estimates.needed import labels_needed_report
 from analytics.estimates.raters import latent_rates, two_classes
 from analytics.estimates.rates import possible_truth
 from analytics.estimates.replacement import alt_test, calibrated, risk_bound, selective

@@ -10,7 +10,7 @@ import pytest
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from analytics.comparison.compare import ValueRange, paired
-from analytics.estimates.corrected import labels_needed_report
+from analytics.estimates.needed import labels_needed_report
 from analytics.planning import detectable, effective_judges, judges_needed, power, power_curves, power_of, tasks_needed
 from schemas.common.errors import UsageError
 from schemas.store import batches
