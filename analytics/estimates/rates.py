@@ -15,7 +15,6 @@ an interval is lopsided where an answer is rare, as it must be. `docs/dev/covera
 written by `python -m research coverage`.
 
 Whether labels can be a random sample of what a judge was asked about, as far as what is known of all units shows it.
-
 A rate can be corrected only if the labelled units are a random sample, or one with known chances, and that is recorded. Whether it was done
 so cannot be proven, but it can be refuted: the labelled units and the others are compared in what is known of both. Per trait, the test is
 that of a difference of two means over units with each game left out in turn (`analytics.statistics.shifts`), so that it holds for labels
@@ -172,7 +171,8 @@ def tuned_weight(of_labels: Floats, seen: Floats, *, of_others: bool = False) ->
     """The judge's weight, 0 to 1, by what each game changes in a statistic, shape (..., games) -> (..., 1).
 
     Args:
-        of_labels, seen: in the one of the labels; in the judge's, of the labelled units minus of all.
+        of_labels: in the one of the labels.
+        seen: in the judge's, of the labelled units minus of all.
         of_others: for each game, shape (..., games), the weight that the other games give: its own would fit its errors (cross-fitting).
     """
     products, squares = of_labels * seen, seen**2
