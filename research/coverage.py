@@ -1,8 +1,8 @@
 """How often 95 % intervals hold the truth, on simulated games whose truth is known.
 
 `python -m research coverage` prints the tables, `--write` puts them into docs/dev/coverage.md and what reports say of theirs,
-`--only "hazard ratios"` (again and again) makes the sections of some methods alone, `--table` takes the page as it is into the
-reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some scenes with fixed seeds.
+`--only "hazard ratios"` or `--only "corrected rates"` (again and again) makes some sections alone, `--table` takes the page as it is into
+the reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some scenes with fixed seeds.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ _PAGE: Final = "docs/dev/coverage.md"
 _TABLE: Final = "analytics/statistics/coverage.csv"
 _SEED: Final = 2026
 _LOW, _HIGH = 0.93, 0.97
+_CORRECTED: Final = "corrected rates"
+"""Their sections come of the same data sets."""
 _TABLES = 200_000.0
 """Pairs in the table that stands for the population: large, since alpha corrects for a small number."""
 _DRAWS = 200
@@ -182,7 +184,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--write", action="store_true", help=f"put the tables into {_PAGE}")
     parser.add_argument("--data-sets", type=int, default=200, help="data sets a scene; agreement takes a fifth of them")
     parser.add_argument("--table", action="store_true", help=f"only take over what {_PAGE} says into {_TABLE}, and the other way")
-    parser.add_argument("--only", action="append", choices=list(BY_NAME), metavar="METHOD", help="this method's section alone; repeatable")
+    parser.add_argument(
+        "--only", action="append", choices=[*BY_NAME, _CORRECTED], metavar="METHOD", help="this method's section alone; repeatable"
+    )
     asked = parser.parse_args(arguments)
     if asked.table:
         _put(Path(_PAGE).read_text(encoding="utf-8"))
@@ -237,7 +241,7 @@ Beside the intervals of the reports (games left out) stand those of a bootstrap 
 def _only(names: Sequence[str], data_sets: int, *, write: bool) -> int:
     """Makes some sections; each stands in the page as soon as it is through, so that what is interrupted is not lost."""
     for name in names:
-        text = section(name, data_sets)
+        text = "\n\n".join(_rates(data_sets // 5)) if name == _CORRECTED else section(name, data_sets)
         sys.stdout.write(f"{text}\n\n")
         sys.stdout.flush()
         if write:
@@ -248,6 +252,8 @@ def _only(names: Sequence[str], data_sets: int, *, write: bool) -> int:
 def placed(page: str, name: str, text: str) -> str:
     """The page with one section in the place of its older one, in the order of the methods."""
     before, rest = page.split("\n\n## Corrected rates", 1)
+    if name == _CORRECTED:
+        return f"{before}\n\n{text}\n\n## Agreement" + rest.split("\n\n## Agreement", 1)[1]
     front, *old = before.split("\n\n### ")
     sections = {one.partition(" (")[0]: f"### {one}" for one in old} | {name: text}
     return "\n\n".join([front, *(sections[key] for key in BY_NAME if key in sections)]) + "\n\n## Corrected rates" + rest
