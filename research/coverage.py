@@ -2,7 +2,8 @@
 
 `python -m research coverage` prints the tables, `--write` puts them into docs/dev/coverage.md and what reports say of theirs,
 `--only "hazard ratios"` or `--only "corrected rates"` (again and again) makes some sections alone, `--table` takes the page as it is into
-the reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some scenes with fixed seeds.
+the reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some
+scenes with fixed seeds.
 """
 
 from __future__ import annotations
