@@ -262,7 +262,10 @@ def _who() -> Part:
 def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
     evidence = [
         html.Div(
-            [html.H3(doc(name, rubric.window_tokens)), *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")])]
+            [
+                html.H3(doc(name, rubric.window_tokens, rubric.benchmarks)),
+                *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")]),
+            ]
         )
         for name, entries in task.shown.items()
     ]

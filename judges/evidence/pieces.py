@@ -123,15 +123,17 @@ class Viewer:
         for name in names:
             if name not in self._made:
                 context = self._scene
-                entries = pieces()[name].render(context) if context.row is None else _column(context.row, name)
+                shown = None if context.row is not None else piece(name, [context.game.benchmark])
+                entries = shown.render(context) if shown else _column(context.row or {}, name)
                 renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
                 self._made[name] = with_plain_names(renamed, [*context.game.agents, *(context.other.agents if context.other else ())])
         return {name: self._made[name] for name in names}
 
 
-def doc(name: str, tokens: int | str) -> str:
+def doc(name: str, tokens: int | str, benchmarks: Iterable[str] = ()) -> str:
     """What a piece shows: one of `pieces`, which takes so many tokens if it can be long, or a column of the rubric's own query."""
-    return pieces()[name].doc.replace("{tokens}", str(tokens)) if name in pieces() else "a column of the record that is judged"
+    found = piece(name, benchmarks)
+    return found.doc.replace("{tokens}", str(tokens)) if found else "a column of the record that is judged"
 
 
 def _column(row: Mapping[str, object], name: str) -> list[Entry]:
@@ -460,14 +462,17 @@ def _conversation_window(context: UnitContext) -> list[Entry]:
     ]
 
 
+def piece(name: str, benchmarks: Iterable[str]) -> Piece | None:
+    """The piece of a name, of all benchmarks or of these; another name loads all families. None: there is none."""
+    of_families = offered("judges", "pieces", "PIECES", benchmarks)
+    own = next((found[name] for found in (PIECES, *(found for _, found in of_families)) if name in found), None)
+    return own or pieces().get(name)
+
+
 @cache
 def pieces() -> Mapping[str, Piece]:
-    """Name -> piece: everything that a rubric can show. The first call loads the families."""
-    return {
-        name: piece
-        for found in (PIECES, *(of_family for _, of_family in offered("judges", "pieces", "PIECES")))
-        for name, piece in found.items()
-    }
+    """Name -> piece: everything that a rubric can show. The first call loads all families."""
+    return {name: one for found in (PIECES, *(found for _, found in offered("judges", "pieces", "PIECES"))) for name, one in found.items()}
 
 
 class Condition(NamedTuple):
@@ -487,7 +492,7 @@ def settled(questions: Iterable[Question], context: UnitContext) -> dict[str, st
 
 
 def _empty(piece: str) -> Callable[[UnitContext], bool]:
-    return lambda context: not pieces()[piece].render(context)
+    return lambda context: not PIECES[piece].render(context)
 
 
 def _did_not(*verbs: str) -> Callable[[UnitContext], bool]:

@@ -139,7 +139,7 @@ def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 def system_message(rubric: Rubric, group: Group) -> Frame:
     """The constant part of the prompt: how to read the evidence, what the game is, the questions with their answers and examples."""
-    pieces = "\n".join(f"- {name}: {doc(name, rubric.window_tokens)}" for name in group.shows)
+    pieces = "\n".join(f"- {name}: {doc(name, rubric.window_tokens, rubric.benchmarks)}" for name in group.shows)
     questions = [_asked(rubric, question) for question in group.questions]
     cases = [shown for case in rubric.demonstrations if (shown := _demonstrated(group, case))]
     own = [_FRAME, f"Pieces of evidence:\n{pieces}", rubric.instructions.strip(), "Questions", *questions]

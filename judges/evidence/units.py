@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.evidence.pieces import UnitContext, is_tool, pieces, windows
+from judges.evidence.pieces import Piece, UnitContext, is_tool, piece, windows
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView
 from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.common.errors import UsageError
@@ -165,24 +165,23 @@ def possibly_later(rubric: Rubric) -> list[str]:
         seq=2 if rubric.unit in {"utterance", "event"} else None,
         action=turn.actions[0] if rubric.unit == "action" else None,
     )
-    general = [name for name in _shown(rubric) if not pieces()[name].benchmarks]
-    return [*_later(rubric, general, [context])]
+    return [*_later(rubric, {name: shown for name, shown in _shown(rubric).items() if not shown.benchmarks}, [context])]
 
 
-def _later(rubric: Rubric, names: Sequence[str], contexts: Iterable[UnitContext]) -> Counter[str]:
+def _later(rubric: Rubric, pieces: Mapping[str, Piece], contexts: Iterable[UnitContext]) -> Counter[str]:
     found: Counter[str] = Counter()
     for context in contexts:
         # The same unit in a log that ends with it
         now = context.now if rubric.unit == "turn" else _ended_turn(context)
         before = tuple(turn for turn in context.game.turns if turn.turn < now.turn)
         ended = replace(context, game=replace(context.game, turns=(*before, now)), turn=now)
-        found.update(name for name in names if pieces()[name].render(context) != pieces()[name].render(ended))
+        found.update(name for name, shown in pieces.items() if shown.render(context) != shown.render(ended))
     return found
 
 
-def _shown(rubric: Rubric) -> list[str]:
+def _shown(rubric: Rubric) -> dict[str, Piece]:
     named = [*rubric.shows, *(name for question in rubric.questions.values() for name in question.also_shows)]
-    return [name for name in dict.fromkeys(named) if name in pieces()]
+    return {name: found for name in named if (found := piece(name, rubric.benchmarks)) is not None}
 
 
 def _ended_turn(context: UnitContext) -> TurnView:

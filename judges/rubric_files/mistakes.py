@@ -126,12 +126,11 @@ def _bad_placeholders(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _unfilled(rubric: Rubric, where: NodePath, text: str, shown: Sequence[str]) -> Iterator[tuple[NodePath, str]]:
-    from judges.evidence.pieces import pieces
+    from judges.evidence.pieces import piece, pieces
 
-    known: Sequence[str] = rubric.shows if rubric.unit == "row" else [*pieces()]
     for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
-        if name not in known:
-            yield where, f"{{{name}}} names no piece of evidence{near(name, known)}"
+        if name not in rubric.shows if rubric.unit == "row" else piece(name, rubric.benchmarks) is None:
+            yield where, f"{{{name}}} names no piece of evidence{near(name, rubric.shows if rubric.unit == 'row' else [*pieces()])}"
         elif name not in shown:
             yield where, f"{{{name}}} is mentioned, but `shows` hides it from the judge: list it there, or take it out of the text"
 
@@ -183,16 +182,16 @@ def _bad_wordings(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _bad_piece(rubric: Rubric, name: str) -> Iterator[str]:
-    from judges.evidence.pieces import pieces
+    from judges.evidence.pieces import piece, pieces
 
-    if name not in pieces():
+    shown = piece(name, rubric.benchmarks)
+    if shown is None:
         yield f"there is no piece of evidence {name}{near(name, pieces())}"
         return
-    piece = pieces()[name]
-    if rubric.unit not in piece.units:
-        yield f"{name} cannot be shown for unit {rubric.unit}: it goes with {', '.join(piece.units)}"
-    if piece.benchmarks and not set(rubric.benchmarks) <= set(piece.benchmarks):
-        yield f"{name} exists only for {', '.join(piece.benchmarks)}: the rubric is for {', '.join(rubric.benchmarks)}"
+    if rubric.unit not in shown.units:
+        yield f"{name} cannot be shown for unit {rubric.unit}: it goes with {', '.join(shown.units)}"
+    if shown.benchmarks and not set(rubric.benchmarks) <= set(shown.benchmarks):
+        yield f"{name} exists only for {', '.join(shown.benchmarks)}: the rubric is for {', '.join(rubric.benchmarks)}"
 
 
 def _bad_question(rubric: Rubric, question_id: str, question: Question) -> Iterator[tuple[NodePath, str]]:

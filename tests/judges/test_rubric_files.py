@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -336,16 +337,19 @@ def test_a_file_of_that_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         find("mine")
 
 
-def test_the_answers_of_a_rubric_need_no_code_of_the_benchmarks() -> None:
-    """Reports ask for the answers' numbers alone: what judges can be shown, which every family's rules tell, is not imported for it."""
+def test_a_rubric_loads_the_code_of_its_own_benchmark_alone() -> None:
+    """And its answers none: reports ask for their numbers alone. What judges of other benchmarks can be shown is not imported."""
     code = (
         "import sys; from analytics.agreement.answers import numbers_of_answers; print(numbers_of_answers('spatial_grounding'));"
-        "print([name for name in sys.modules if name == 'judges.evidence.pieces' or name.startswith('games.')])"
+        "print([name for name in sys.modules if name == 'judges.evidence.pieces' or name.startswith('games.')]);"
+        "from judges.rubric_files.reading import find; find('spatial_grounding');"
+        "print({name.split('.')[1] for name in sys.modules if name.startswith('games.') or name.endswith('.pieces')})"
     )
 
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
 
-    assert told == ["{'yes': 1.0, 'no': 0.0, 'unclear': 0.5, 'na': None}", "[]"]
+    assert told[:2] == ["{'yes': 1.0, 'no': 0.0, 'unclear': 0.5, 'na': None}", "[]"]
+    assert literal_eval(told[2]) == {"craft", "evidence", "players"}
 
 
 def test_a_rubric_that_is_not_to_judge_still_has_to_have_the_form_of_one(tmp_path: Path) -> None:
