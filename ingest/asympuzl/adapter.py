@@ -78,17 +78,13 @@ def _state(hypotheses: dict[str, list[EntryRecord]]) -> str:
     return dumps({agent: [entry.model_dump() for entry in hypotheses[agent]] for agent in AGENTS})
 
 
+_CONDITION: Final = ("size", "feedback_mode", "max_turns", "history_length", "temperature", "max_output_tokens", "tokenizer")
+"""Fields of a game's first line that tell runs apart."""
+
+
 def _run(game: LoggedGame) -> Run:
     record = game.record
-    condition = {
-        "size": record.size,
-        "feedback_mode": record.feedback_mode,
-        "max_turns": record.max_turns,
-        "history_length": record.history_length,
-        "temperature": record.temperature,
-        "max_output_tokens": record.max_output_tokens,
-        "tokenizer": record.tokenizer,
-    }
+    condition = {name: getattr(record, name) for name in _CONDITION}
     name = f"{record.run_id}/{record.size}_{record.feedback_mode}"
     return Run(run_id("asympuzl", name, _team(game), condition), "asympuzl", name, Json(dumps(condition)), None)
 
