@@ -52,6 +52,7 @@ with taken as (
         source, imported_at
     from labels
     where not ($random_only and source = $by_disagreement) and ($rubric is null or rubric = $rubric)
+        and ($question is null or question = $question)
 ),
 
 -- whose answers may have come from two sources; of others each is the only one of its unit, and comparing them would take most of the time
@@ -81,7 +82,7 @@ judged as (
         case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
         score, turn, agent, probability, true as is_sample
     from verdicts_latest
-    where ($rubric is null or rubric = $rubric)
+    where ($rubric is null or rubric = $rubric) and ($question is null or question = $question)
 ),
 
 given as (
@@ -129,7 +130,11 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
     Raises:
         StoreError: the store cannot be read.
     """
-    found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT, "games": games})
+    found = query(
+        store,
+        _ANSWERS,
+        {"rubric": rubric, "question": None, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT, "games": games},
+    )
     return _in_order(found).update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
 
 

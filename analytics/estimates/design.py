@@ -88,10 +88,10 @@ def drawing_doubt(asked: Asked) -> str:
 def _share_in_order(asked: Asked) -> float | None:
     """Where chances differ, those of units without a label are not recorded; then what chances and numbers of the others imply."""
     units = asked.units.filter(pl.col("drawn").is_not_null() | pl.col("label").is_null())
-    numbers = np.array([number_of(f"{asked.rubric}/{unit}") for unit in units["unit"]])
     has_label = units["label"].is_not_null().to_numpy()
     if has_label.sum() < _FEWEST:
         return None
+    numbers = np.array([number_of(f"{asked.rubric}/{unit}") for unit in units["unit"]])
     chances = units["drawn"].to_numpy()[has_label]
     if len(np.unique(chances)) > 1:
         return float(min(_MOST / np.quantile(numbers[has_label] / chances, _MOST), 1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ def alt_test(store: Store, *, epsilon: float = EPSILON) -> pl.DataFrame:
 
     if not 0 <= epsilon < 1:
         raise UsageError(f"--epsilon {epsilon:g}: give a number from 0 to below 1, such as {EPSILON}")
-    given = query(store, _ANSWERED, {"rubric": None, "random_only": False, "by_disagreement": ""})
+    given = query(store, _ANSWERED, {"rubric": None, "question": None, "random_only": False, "by_disagreement": ""})
     rows = []
     for (rubric, question, judge), own in given.group_by("rubric", "question", "judge", maintain_order=True):
         found = [against for _, of_one in own.group_by("member", maintain_order=True) if (against := _against(own, of_one, epsilon))]
@@ -143,13 +144,10 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) ->
     """
     if not 0 < risk < 1:
         raise UsageError(f"--risk {risk:g}: give a number between 0 and 1, such as 0.05")
-    asked = list(asked_units(store, rubric))
-    rows = [row for found in asked for row in _thresholds(found, [one.units for one in asked if _is_of(one, found)], risk)]
+    of_questions = groupby(asked_units(store, rubric), key=lambda asked: (asked.rubric, asked.question))
+    judges = (list(of_question) for _, of_question in of_questions)
+    rows = [row for same in judges for found in same for row in _thresholds(found, [one.units for one in same], risk)]
     return framed("selective", rows)
-
-
-def _is_of(one: Asked, other: Asked) -> bool:
-    return (one.rubric, one.question) == (other.rubric, other.question)
 
 
 def _thresholds(asked: Asked, all_judges: list[pl.DataFrame], risk: float) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,11 @@ from schemas.store.store import Store
 ANSWERS_BY: Final = {"turn": "place", "length": "long", "score": "reached", "agent": "agent", "task": "task"}
 """On what it can depend whether a judge answers -> column of `asked_units`."""
 _STRATA: Final = 3
-_RUBRICS: Final = "SELECT DISTINCT rubric FROM verdicts UNION SELECT DISTINCT rubric FROM labels"
+_QUESTIONS: Final = """
+SELECT rubric, question, count(*) AS verdicts FROM verdicts WHERE $rubric IS NULL OR rubric = $rubric GROUP BY ALL ORDER BY ALL
+"""
+_VERDICTS_AT_ONCE: Final = 2_000_000
+"""More take gigabytes of memory: then each question is read by itself."""
 _UNITS: Final = f"""
 {GIVEN},
 
@@ -48,8 +52,8 @@ of_people AS (
 
 SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task,
     role, label, labels, differ, drawn, is_sample, people,
-    CASE WHEN spoken.length IS NOT NULL THEN percent_rank() OVER (ORDER BY spoken.length) END AS long,
-    turn / max(turn) OVER () AS place,
+    CASE WHEN spoken.length IS NOT NULL THEN percent_rank() OVER (PARTITION BY rubric, question ORDER BY spoken.length) END AS long,
+    turn / max(turn) OVER (PARTITION BY rubric, question) AS place,
     (games.score - min(games.score) OVER of_benchmark)
         / nullif(max(games.score) OVER of_benchmark - min(games.score) OVER of_benchmark, 0) AS reached
 FROM asked
@@ -60,7 +64,7 @@ LEFT JOIN (
     SELECT episode_id, turn, agent, sum(length(text)) AS length FROM utterances SEMI JOIN asked USING (episode_id) GROUP BY ALL
 ) AS spoken USING (episode_id, turn, agent)
 WHERE asked.score IS NOT NULL OR NOT is_answered
-WINDOW of_benchmark AS (PARTITION BY games.benchmark)
+WINDOW of_benchmark AS (PARTITION BY rubric, question, games.benchmark)
 ORDER BY rubric, question, judge, model NULLS LAST, game, unit
 """
 NEGLIGIBLE: Final = 0.02
@@ -93,8 +97,8 @@ def asked_units(store: Store, rubric: str | None = None, families: str | None = 
     without one; labels: how many; differ: share of pairs of labels that differ (of numbers, their mean squared difference), null below two;
     drawn: chance with which the unit was drawn to be labelled, null if that was not recorded; is_sample: whether it is known that it was
     drawn, by a recorded chance or in the random order of the page Labelling; people: who labelled it, and with what
-    number; place: turn over the last turn of all;
-    reached: the game's score, 0 to 1 over the games of its benchmark; long: rank of the length of what the agent said on the turn, 0 to 1.
+    number; place: turn over the question's last turn of all; reached: the game's score, 0 to 1 over the question's games of its benchmark;
+    long: rank of the length of the agent's messages on the turn among the question's units, 0 to 1.
 
     Labels drawn because raters disagree are left out. Where some labels have a recorded chance, only these count, else where some are in
     random order, these: of the others it is not known how they relate to them.
@@ -108,15 +112,29 @@ def asked_units(store: Store, rubric: str | None = None, families: str | None = 
         UsageError: the expression is none.
         StoreError: the store cannot be read.
     """
-    names = query(store, _RUBRICS)["rubric"].to_list() if rubric is None else [rubric]
+    asked = query(store, _QUESTIONS, {"rubric": rubric})
+    is_small = asked["verdicts"].sum() <= _VERDICTS_AT_ONCE
+    for part in [asked] if is_small else asked.iter_slices(1):
+        question = None if is_small else part["question"].item()
+        yield from _of_questions(
+            _rows(store, part["rubric"].unique().to_list(), rubric if is_small else part["rubric"].item(), question, families)
+        )
+
+
+def _rows(store: Store, names: list[str], rubric: str | None, question: str | None, families: str | None) -> pl.DataFrame:
     known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]
     of_numbers = dict(zip(("rubrics", "answers", "numbers"), map(list, zip(*known, strict=True)) if known else ([], [], []), strict=True))
-    rows = query(store, _UNITS, {"rubric": rubric, "random_only": True, "by_disagreement": BY_DISAGREEMENT, **of_numbers})
-    if families is not None:
-        of_games = query(store, f"SELECT episode_id, ({condition(families)})::VARCHAR AS family FROM episodes")
-        rows = rows.join(of_games, on="episode_id", how="left", maintain_order="left").with_columns(
-            game=pl.coalesce(pl.col("family").hash(), "game"), task=pl.coalesce("family", "task")
-        )
+    about: dict[str, object] = {"rubric": rubric, "question": question, "random_only": True, "by_disagreement": BY_DISAGREEMENT}
+    rows = query(store, _UNITS, {**about, **of_numbers})
+    if families is None:
+        return rows
+    of_games = query(store, f"SELECT episode_id, ({condition(families)})::VARCHAR AS family FROM episodes")
+    return rows.join(of_games, on="episode_id", how="left", maintain_order="left").with_columns(
+        game=pl.coalesce(pl.col("family").hash(), "game"), task=pl.coalesce("family", "task")
+    )
+
+
+def _of_questions(rows: pl.DataFrame) -> Iterator[Asked]:
     for (name, question), both in rows.group_by("rubric", "question", maintain_order=True):
         labelled = both.filter(pl.col("role") == "people")
         reference = "people" if len(labelled) else "truth"
