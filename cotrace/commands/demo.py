@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,11 @@ from cotrace.terminal import echo
 from schemas.common.errors import UsageError
 from schemas.common.packages import needed
 from schemas.common.text import in_shell, printable
+from schemas.common.wording import counted
 from schemas.store.store import Store
 
+_REAL = Path(__file__).parents[1] / "demo_games"
+"""Games that small language models played; its README says how."""
 _BUILDER = "literal"
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _BY_MODEL = "pragmatic_sufficiency"
@@ -110,6 +114,8 @@ def command(
 ) -> int:
     """Play games of several personas, read them, judge and attribute them with the engine, report the findings, then serve the dashboard.
 
+    Beside them are games of small real models that come with cotrace.
+
     With --logs, the games are those of published logs: the dashboard opens with each team's score next to how it worked.
 
     With --model, a language model judges some of the turns, too: how far it agrees with the engine and with what was planted, and what
@@ -129,20 +135,24 @@ def command(
         say("--structures is now --games (the old name works until the next release)")
         games = structures
     logs, store = list(published) or [folder / "logs"], Store(folder / "cotrace.duckdb")
+    real = [] if published else sorted(_REAL.glob("*.jsonl.gz"))
     listed = ", ".join(printable(str(path)) for path in logs)
     started = time.monotonic()
     if not published:
-        say("\nGames of real models at hand? cotrace demo --logs DIR opens the same page on published logs of CRAFT, Avalon and others.")
+        say("\nPublished games at hand? cotrace demo --logs DIR opens the same page on logs of CRAFT, Avalon and others.")
         with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
             for persona, fails in _PLANTED.items():
                 say(f"   {persona}: {fails}")
             _play(folder / "logs", games)
+        of_model = Counter(path.name.rpartition("-")[0] for path in real)
+        of_each = ", ".join(f"{name} ({counted(number, 'game')})" for name, number in of_model.items())
+        say(f"   Beside them, games of real models, small ones, that come with cotrace: {of_each}")
     else:
         say(f"\n1. Nothing is played: the games are those of {listed}")
         with writing_to(folder, "--dir"):
             folder.mkdir(parents=True, exist_ok=True)
     with _step("2. Logs into one store"):
-        is_clean = _ingest(logs, store)
+        is_clean = _ingest([*logs, *real], store)
     with _step("3. Every turn judged by the engine, which replays the board and answers only what it can prove"):
         code = _judge(store)
     if model is not None:

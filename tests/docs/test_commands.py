@@ -88,7 +88,7 @@ def test_the_four_jobs_of_the_readme_run_in_their_order(tmp_path: Path) -> None:
 
 
 def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
-    """Its number of games is that of personas times targets; of one target each persona plays one."""
+    """Its number of games is that of personas times targets; of one target each persona plays one. Games of real models are beside them."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     said = re.search(r"plays (\d+) games of six personas.*?serves the dashboard on http://([\d.]+):(\d+)", text, re.DOTALL)
     assert said is not None
@@ -97,6 +97,13 @@ def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
     done = run("demo", "--no-serve", "--games", "1", "--dir", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "6 games of CRAFT on 1 targets played" in done.stderr + done.stdout
-    asked = "SELECT count(*) AS games, count(DISTINCT persona) AS personas FROM agents WHERE role = 'director' AND agent = 'D1'"
+    asked = (
+        "SELECT count(*) FILTER (is_real) AS real, count(*) FILTER (NOT is_real) AS games, "
+        "count(DISTINCT persona) FILTER (NOT is_real) AS personas, "
+        "count(DISTINCT episode_id) FILTER (is_real AND episode_id IN (SELECT episode_id FROM attributions)) AS attributed "
+        "FROM (SELECT *, model LIKE '%qwen%' AS is_real FROM agents WHERE role = 'director' AND agent = 'D1')"
+    )
     rows = run("sql", asked, "--format", "json", store=tmp_path / "cotrace.duckdb")
-    assert json.loads(rows.stdout) == [{"games": 6, "personas": 6}]
+    shipped = len(list((ROOT / "cotrace" / "demo_games").glob("*.jsonl.gz")))
+    assert json.loads(rows.stdout) == [{"real": shipped, "games": 6, "personas": 6, "attributed": shipped}]
+    assert "games of real models" in done.stderr + done.stdout
