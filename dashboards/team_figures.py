@@ -476,15 +476,15 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
 def caption(teams: Teams, only: Collection[str] = ()) -> str:
     """What the figure shows, of how many games, by which methods: the caption of a paper."""
     shown = teams.drawn(MOST_TEAMS)
-    things, groups = ("games", "teams") if family(teams.benchmark) else ("transcripts", "experiments")
+    thing, group = ("game", "team") if family(teams.benchmark) else ("transcript", "experiment")
     games = sum(row["games"] for row, _ in shown)
-    counted = f"{len(shown)} of {len(teams.rows)} {groups}, {wording.count(games)} {things}"
+    counted = f"{len(shown)} of {wording.counted(len(teams.rows), group)}, {wording.counted(games, thing)}"
     parts = {
-        "": f"{counted}; crashed and truncated {things} are excluded.",
+        "": f"{counted}; crashed and truncated {thing}s are excluded.",
         "score": "Dots: means with 95 % intervals over tasks; no interval below two.",
     }
     if any(row["spiral_share"] is not None for row, _ in shown):
-        parts["spiral"] = f"Spirals: intervals over {things}."
+        parts["spiral"] = f"Spirals: intervals over {thing}s."
     if teams.process:
         parts["process"] = f"{teams.process.title}: {teams.process.meaning}."
     if (not only or "failures" in only) and teams.failures:
@@ -494,7 +494,7 @@ def caption(teams: Teams, only: Collection[str] = ()) -> str:
         parts["regret"] = (
             "Regret: value lost by the turns of a game, attributed to agents; grey: no agent could see it; crossed: not attributed."
         )
-    few = f"Rings and hatched bars: fewer than {FEW} {things}. Not known: the logs do not record it."
+    few = f"Rings and hatched bars: fewer than {FEW} {thing}s. Not known: the logs do not record it."
     return " ".join([*(text for key, text in parts.items() if not key or not only or key in only), few])
 
 
