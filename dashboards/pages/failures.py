@@ -406,7 +406,10 @@ def _beside(drawn: go.Figure, rows: Sequence[Row | None]) -> None:
         row=1,
         col=1,
     )
-    drawn.update_xaxes(title="score", rangemode="tozero", nticks=4, row=1, col=1)
+    least = min((0.0, *(row["score"] - end for (_, row), end in zip(known, ends[0], strict=True))))
+    most = max((least, *(row["score"] + end for (_, row), end in zip(known, ends[1], strict=True))))
+    beyond = 0.08 * (most - least or 1)  # a value written over a dot at the end has room
+    drawn.update_xaxes(title="score", range=[least - beyond, most + beyond], nticks=4, row=1, col=1)
 
 
 def _pattern(row: Mapping[str, Any], color: str, weight: str) -> str:
@@ -441,6 +444,6 @@ def _counts(read: Reader, _: str) -> TableRows:
 
 _BODY: Final = Later("failures-body", _body, 700)
 LATER = (_BODY,)
-COUNTS: Final = Grid("failures", _counts, "Counts, with intervals over games")
+COUNTS: Final = Grid("failures", _counts, "Counts, with intervals")
 TABLES = (COUNTS,)
 FIGURES: Final = {"failures": report_figure}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME, game_at
 from dashboards.figures import SPIRALS, mark_of, numbered, plain, short, styled
-from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
+from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark, thing_of
 from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note, pager
 from dashboards.reader import Reader
@@ -71,20 +71,24 @@ def _body(read: Reader, _: str) -> Part:
     episodes = _episodes(read, start)
     if episodes.is_empty():
         return note("There is no such page of games.", html.A("Show the first", href=read.address.to(**{"from": None})))
-    total = len(_played(read))
-    cut = f" Of games with more than {_LONGEST} turns the first {_LONGEST} are drawn." if (episodes["turns_taken"] > _LONGEST).any() else ""
+    total, thing = len(_played(read)), thing_of([benchmark])
+    cut = (
+        f" Of {thing}s with more than {_LONGEST} turns the first {_LONGEST} are drawn."
+        if (episodes["turns_taken"] > _LONGEST).any()
+        else ""
+    )
     return html.Div(
         [
-            html.P(_answer(read), className="lead"),
+            html.P(_answer(read, thing), className="lead"),
             *choices,
             card("Teams", *drawn_twice("spirals-teams", read, teams_of(read, benchmark), label="score and turns in spirals", only=_BESIDE)),
             card(
-                "Games, turn by turn",
-                figure("spirals", _map(read, episodes), label="turns of every game, those inside spirals coloured by kind"),
-                pager(read.address, start, _ROWS, total, "games"),
+                f"{thing.capitalize()}s, turn by turn",
+                figure("spirals", _map(read, episodes), label=f"turns of every {thing}, those inside spirals coloured by kind"),
+                pager(read.address, start, _ROWS, total, f"{thing}s"),
                 _legend(),
                 hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn; "
-                "colour is the kind of spiral. Click a cell to open the game there." + cut,
+                f"colour is the kind of spiral. Click a cell to open the {thing} there.{cut}",
             ),
             card("By kind and team", fold(read, KINDS, benchmark)),
         ]
@@ -97,19 +101,19 @@ def _legend() -> Part:
     return html.Details([html.Summary("What the kinds mean"), html.Ul(kinds, className="plain")], className="hint few")
 
 
-def _answer(read: Reader) -> str:
+def _answer(read: Reader, thing: str) -> str:
     """How much is spent in spirals, and in which kind most, in a sentence."""
     games, spirals, inside = _played(read), read.rows(_SPIRALS), _inside(read)
     with_some = len(games.join(inside, on="episode_id", how="semi"))
     every = read.rows(_GAMES)
     turns = int(every.filter("is_seen")["turns_taken"].sum())
     unseen = len(every) - int(every["is_seen"].sum())
-    left_out = f" Not known of {wording.counted(unseen, 'game')} without states or actions." if unseen else ""
+    left_out = f" Not known of {wording.counted(unseen, thing)} without states or actions." if unseen else ""
     most = spirals.group_by("kind").len().sort("len", "kind", descending=[True, False]).head(1).rows()
     kind = f" The commonest: {wording.in_words(most[0][0])}, {wording.count(most[0][1])} times." if most else ""
     return (
         f"{wording.share_of(int(inside['turns_inside'].sum()), turns, 'turns')} are inside spirals, in "
-        f"{wording.share_of(with_some, len(games), 'games')} with two turns or more.{kind}{left_out}"
+        f"{wording.share_of(with_some, len(games), f'{thing}s')} with two turns or more.{kind}{left_out}"
     )
 
 

@@ -10,7 +10,7 @@ from analytics.comparison.game_values import short_names
 from analytics.losses.lost import amount, of_link, of_unit, reader_of
 from dashboards.address import game_at
 from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
-from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
+from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark, thing_of
 from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note
 from schemas.common.wording import counted, in_words, share
@@ -146,14 +146,14 @@ def _body(read: Reader, _: str) -> Part:
 def _blame(read: Reader, benchmark: str) -> list[Part]:
     """Who is at fault, by people beside rules and judges; empty where none of them names an agent and no failure mode is labelled."""
     named, modes = read.rows(_BLAMED), read.rows(_MODES)
-    found: list[Part] = []
+    thing, found = thing_of([benchmark]), list[Part]()
     if not named.is_empty():
-        drawn = figure("why-blame", blame_figure(named, "role"), label="share of games by who decided them")
-        hint = f"By {_by(named)}: share of the games they answered in which they name this role, with 95 % intervals over games."
-        found.append(card("Whose mistake decided the game", drawn, fold(read, NAMED, benchmark), hint=hint))
+        drawn = figure("why-blame", blame_figure(named, "role", thing), label=f"share of {thing}s by who decided them")
+        hint = f"By {_by(named)}: share of the {thing}s they answered in which they name this role, with 95 % intervals over {thing}s."
+        found.append(card(f"Whose mistake decided the {thing}", drawn, fold(read, NAMED, benchmark), hint=hint))
     if not modes.is_empty():
-        drawn = figure("why-modes", blame_figure(modes, "question"), label="share of games with each failure mode")
-        hint = f"MAST failure modes, by {_by(modes)}: share of games with each, with 95 % intervals over games."
+        drawn = figure("why-modes", blame_figure(modes, "question", thing), label=f"share of {thing}s with each failure mode")
+        hint = f"MAST failure modes, by {_by(modes)}: share of {thing}s with each, with 95 % intervals over {thing}s."
         found.append(card("Failure modes", drawn, hint=hint))
     return found
 
@@ -162,12 +162,13 @@ def _by(rows: pl.DataFrame) -> str:
     return ", ".join(rows["judge"].unique(maintain_order=True).to_list())
 
 
-def blame_figure(rows: pl.DataFrame, line: str) -> go.Figure:
+def blame_figure(rows: pl.DataFrame, line: str, thing: str = "game") -> go.Figure:
     """Share of games on each line, a series for each who judges, people's first.
 
     Args:
         rows: of `_BLAMED` or `_MODES`.
         line: the column whose values are the lines; the commonest are drawn.
+        thing: what was judged, a game or a transcript.
     """
     import polars as pl
 
@@ -180,7 +181,7 @@ def blame_figure(rows: pl.DataFrame, line: str) -> go.Figure:
         for judge in judges
         if (row := found.get((name, judge))) is not None
     ]
-    return dot_plot(dots, Axis(title="share of games", is_share=True, high=None))
+    return dot_plot(dots, Axis(title=f"share of {thing}s", is_share=True, high=None), n_of=f"{thing}s")
 
 
 def report_figure(read: Reader) -> go.Figure | None:
@@ -428,6 +429,6 @@ LATER = (_BODY,)
 TURNS: Final = Grid("why-turns", _turns, "The costliest turns, with evidence")
 CATEGORIES: Final = Grid("why-categories", _categories, "By failure category")
 SPIRALS: Final = Grid("why-spirals", _spirals, "Inside and outside of spirals")
-NAMED: Final = Grid("why-blamed", _named, "Whose mistake, game by game")
+NAMED: Final = Grid("why-blamed", _named, "Whose mistake, one by one")
 TABLES = (NAMED, TURNS, CATEGORIES, SPIRALS)
 FIGURES: Final = {"lost": report_figure, "steps": _steps_of_first}

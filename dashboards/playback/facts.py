@@ -353,6 +353,6 @@ _KEYS: Final = {
     "← →": "turn before, turn after",
     "n  p": "next failure, failure before",
     "/": "search",
-    "f": "find in this game",
+    "f": "find in the messages",
     "c": "write a note",
 }

@@ -106,6 +106,16 @@ def test_three_teams_of_one_model_have_three_names(played: Store, tmp_path: Path
         names = team_names(read, rows)
     assert len(set(names)) == 2
     assert not any("unknown" in name.model for name in names)
+    settings = [(5, "true"), (5, "false"), (7, "true"), (10, "true")]
+    rows = [
+        {"model": "gpt", "condition": "", "team": json.dumps({"seats": f"players {size}", "memory": memory, "reasoning": "low"})}
+        for size, memory in settings
+    ]
+    with reader(store, Address("/")) as read:
+        told = [name.detail for name in team_names(read, rows)]
+        again = [name.detail for name in team_names(read, [row | {"condition": f"run {place}"} for place, row in enumerate([rows[0]] * 2)])]
+    assert told == ["seats players 5, memory true", "memory false", "seats players 7", "seats players 10"]  # reasoning tells nobody apart
+    assert again == ["run 0", "run 1"]  # nothing else differs
 
 
 def test_a_team_of_one_game_is_drawn_as_one_of_few_games(played: Store, tmp_path: Path) -> None:

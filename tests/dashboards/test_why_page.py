@@ -232,7 +232,7 @@ def test_people_s_blame_is_shown_without_any_attribution(tmp_path: Path) -> None
     assert shares == {"Coder": pytest.approx(2 / 3), "Critic": pytest.approx(1 / 3)}
     assert modes.select("judge", "question", "games").rows() == [("people", "no_verification", 3)]
     assert modes["share"].item() == pytest.approx(2 / 3)
-    assert "Whose mistake decided the game" in text
+    assert "Whose mistake decided the transcript" in text
     assert found.rows("SELECT agent, turn, source FROM blamed_agents ORDER BY task_id") == [
         ("Coder", 2, "people"), ("Coder", 2, "people"), ("Critic", 3, "people"),
     ]  # fmt: skip
