@@ -154,7 +154,11 @@ def _scores_section(read: Reader, rubric: str) -> Part:
     draw = {
         "question": lambda: _scores_card(read, read.rows(_BY_QUESTION, asked), questions, judge),
         "team": lambda: _teams_card(read, questions, asked),
-        "category": lambda: _categories_card(read.rows(_CATEGORIES, asked), judge),
+        "category": lambda: card(
+            "Categories given",
+            figure("judge-categories", categories_figure(read.rows(_CATEGORIES, asked)), label="share of each category"),
+            hint=f"Share of {judge}'s answers, with 95 % intervals over games; an answer can name several.",
+        ),
     }
     cards = [draw[way]() for way in (ways if read.is_whole else [by])]
     links = link_choices("By", [(way, address.to(by=way, question=None), way == by) for way in ways]) if len(ways) > 1 else None
@@ -218,7 +222,8 @@ def by_question(read: Reader, rows: pl.DataFrame, questions: Mapping[str, Questi
     return dot_plot(dots, Axis(title="mean score"))
 
 
-def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
+def categories_figure(rows: pl.DataFrame) -> go.Figure:
+    """A line a category (and question, where there are several), a dot for its share of the answers."""
     dots = [
         Dot(
             line=f"{wording.in_words(row['answer'])}\0{row['question']}",
@@ -231,11 +236,7 @@ def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
         )
         for row in rows.iter_rows(named=True)
     ]
-    return card(
-        "Categories given",
-        figure("judge-categories", dot_plot(dots, Axis(title="share of answers", is_share=True)), label="share of each category"),
-        hint=f"Share of {judge}'s answers, with 95 % intervals over games; an answer can name several.",
-    )
+    return dot_plot(dots, Axis(title="share of answers", is_share=True))
 
 
 def _teams_card(read: Reader, questions: Mapping[str, Question], asked: Mapping[str, object]) -> Part:

@@ -1,0 +1,114 @@
+"""Each figure of a page draws the numbers of the report that its menu names, under the page's filters too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import plotly.graph_objects as go
+import polars as pl
+import pytest
+
+from analytics.query import query
+from analytics.reports import report
+from dashboards.address import Address
+from dashboards.filters import narrowed
+from dashboards.judging import scores
+from dashboards.pages import failures, overview, why
+from dashboards.reader import Reader, reader
+from games.einstein.experiment import play_planted
+from judges.rubric_files.reading import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
+from schemas.records import Label
+from schemas.store import batches
+from schemas.store.store import Store
+from tests.judges.attribution.test_craft_attribution import attributed
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Twelve games with a faulty player, attributed, judged by the engine, and labelled with failure modes."""
+    folder = tmp_path_factory.mktemp("figures")
+    play_planted(folder / "logs", 12, seed=4)
+    found = attributed(folder / "logs", folder)
+    for rubric in ("knowledge_sharing", "einstein_errors"):
+        run(JudgeRequest(rubric=find(rubric)), found)
+    games = query(found, "SELECT episode_id FROM episodes ORDER BY ALL")["episode_id"].to_list()
+    labels = [
+        Label("people", "ann", "mast", mode, game, game, None, None, "yes" if place % every == 0 else "no", None)
+        for mode, every in (("no_verification", 3), ("step_repetition", 4))
+        for place, game in enumerate(games)
+    ]
+    with found.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": labels}))
+    return found
+
+
+class Drawn(NamedTuple):
+    """A figure, and what its report has in the place of its marks."""
+
+    draw: Callable[[Reader], go.Figure | None]
+    report: str
+    value: Callable[[pl.DataFrame], pl.Series]
+    """Of the report's rows: what the marks show."""
+    axis: str = "x"
+
+
+def _of(column: str, *same: tuple[str, Any]) -> Callable[[pl.DataFrame], pl.Series]:
+    return lambda rows: rows.filter(*(pl.col(name) == value for name, value in same)).drop_nulls(column)[column]
+
+
+def _judged(draw: Callable[[Reader, pl.DataFrame], go.Figure], sql: str, rubric: str) -> Callable[[Reader], go.Figure | None]:
+    return lambda read: draw(read, read.rows(sql, {"rubric": rubric, "judge": "engine", "variant": ""}))
+
+
+def _failures(read: Reader) -> go.Figure:
+    """With all categories: the page puts the rarest together."""
+    rows = failures.counts(narrowed(read, "einstein"), "einstein_published", "model")
+    return failures.chart(rows, failures.Bars("model", "einstein_published"), read.address, {})
+
+
+FIGURES = {
+    "which step failed": Drawn(why.FIGURES["steps"], "regret-by-step", _of("share")),
+    "what each team lost": Drawn(
+        why.FIGURES["lost"],
+        "regret-by-team",
+        lambda rows: rows.group_by("team_name", "step").agg(pl.col("cost_a_game").sum())["cost_a_game"],
+    ),
+    "when it was lost": Drawn(
+        lambda read: why._curve(read.rows(why._CURVE), why._teams(read.rows(why._FLOWS)), ""), "regret-curve", _of("lost_a_game"), "y"
+    ),
+    "whose mistake": Drawn(lambda read: why.blame_figure(read.rows(why._BLAMED), "role"), "blamed-roles", _of("share")),
+    "failure modes": Drawn(lambda read: why.blame_figure(read.rows(why._MODES), "question"), "failure-modes", _of("share")),
+    "scores of a judge": Drawn(
+        _judged(lambda read, rows: scores.by_question(read, rows, {}), scores._BY_QUESTION, "knowledge_sharing"),
+        "judged-questions",
+        _of("score_mean", ("rubric", "knowledge_sharing")),
+    ),
+    "answers of a judge": Drawn(
+        _judged(lambda _, rows: scores.categories_figure(rows), scores._CATEGORIES, "einstein_errors"),
+        "answers",
+        lambda rows: rows.filter(~pl.col("has_score"), pl.col("rubric") == "einstein_errors", pl.col("answer") != "na")["share"],
+    ),
+    "failures": Drawn(
+        _failures, "failures", lambda rows: rows.filter(pl.col("turns") > 0, pl.col("taxonomy") == "einstein_published")["share"]
+    ),
+    "teams": Drawn(overview.FIGURES["overview"], "overview", _of("score_mean")),
+}
+
+
+@pytest.mark.parametrize("least", ["", "sensible_f"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_has_the_numbers_of_its_report(store: Store, name: str, least: str) -> None:
+    """Each number of the report is drawn, of all teams and of some."""
+    shown = FIGURES[name]
+    models = query(store, "SELECT DISTINCT model FROM games WHERE model >= $least", {"least": least})["model"].to_list()
+    with reader(store, Address.parse("/", urlencode({"model": models}, doseq=True))) as read:
+        drawn = shown.draw(read)
+    assert drawn is not None
+    marks = {round(float(value), 9) for trace in drawn.data for value in trace[shown.axis] or () if isinstance(value, int | float)}
+    expected = {round(value, 9) for value in shown.value(report(store, shown.report, f"model >= '{least}'"))}
+    assert expected
+    assert expected - marks == set()
