@@ -133,15 +133,6 @@ class Valued(NamedTuple):
     kind: str = "exact"
 
 
-class PlantedTruth(NamedTuple):
-    """A truth about a scripted decision."""
-
-    rubric: str
-    question: str
-    agent: Player
-    answer: str
-
-
 @dataclass(slots=True, kw_only=True)
 class TurnParts:
     """A turn or tick."""
@@ -188,11 +179,6 @@ class GameParts:
     goal: Mapping[str, Any]
     started_at: datetime | None = None
     """As logged."""
-
-
-def planted(injected: Sequence[str], agent: Player) -> list[PlantedTruth]:
-    """The answers that follow from what a script did wrong on purpose."""
-    return [PlantedTruth(*PLANTED_QUESTIONS[fault], agent, "no") for fault in injected if fault in PLANTED_QUESTIONS]
 
 
 _UNKNOWN: Final = "unknown"
@@ -296,11 +282,13 @@ def _episode(identity: str, parts: GameParts, run: records.Run, place: Place, de
 
 
 def _labels(identity: str, number: int, player: Player, faults: Sequence[str], parts: GameParts) -> list[records.Label]:
+    """The answers that follow from what a script did wrong on purpose."""
     unit = f"{identity}/{number}/{player}"
     annotator = parts.policies[player] or _UNKNOWN
     return [
-        records.Label("planted", annotator, truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
-        for truth in planted(faults, player)
+        records.Label("planted", annotator, *PLANTED_QUESTIONS[fault], unit, identity, number, player, "no", 0.0)
+        for fault in faults
+        if fault in PLANTED_QUESTIONS
     ]
 
 

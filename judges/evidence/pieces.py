@@ -337,13 +337,8 @@ def _left_out(count: int, where: str, budget: int) -> Entry:
     return Entry(Frame("({} {} {} not shown: this piece has room for about {} tokens)", count, where, are, budget), "")
 
 
-class _Heard(NamedTuple):
-    turn: int
-    message: UtteranceView
-
-
-def _heard_before(context: UnitContext) -> Iterator[_Heard]:
-    """Messages before the judged one that its agent wrote or could read, in order."""
+def _heard_before(context: UnitContext) -> Iterator[tuple[int, UtteranceView]]:
+    """Messages before the judged one that its agent wrote or could read, in order, each after the number of its turn."""
     now, agent = context.now, context.agent_name
     for turn in context.game.turns:
         if turn.turn > now.turn:
@@ -354,7 +349,7 @@ def _heard_before(context: UnitContext) -> Iterator[_Heard]:
             is_own = message.agent == agent
             readable = message.channel == "public" or not is_own  # an own private text is a thought
             if readable and (is_own or (agent in message.audience and not message.superseded)) and message.text.strip():
-                yield _Heard(turn.turn, message)
+                yield turn.turn, message
 
 
 def _is_judged_or_later(context: UnitContext, message: UtteranceView) -> bool:
@@ -405,7 +400,7 @@ def _acted(turn: int, action: ActionView) -> Entry:
 
 @PIECES.add("reply_to", "the last message of another agent, no tool, that the judged agent could read before its own", AGENT_UNITS)
 def _reply_to(context: UnitContext) -> list[Entry]:
-    others = [utterance for utterance in _heard_before(context) if not _is_own_or_tool(context, utterance.message)]
+    others = [(turn, message) for turn, message in _heard_before(context) if not _is_own_or_tool(context, message)]
     return [Entry(Frame("turn {}, {} said:", turn, message.agent), message.text) for turn, message in others[-1:]]
 
 
