@@ -24,7 +24,7 @@ from dashboards.address import Address
 from dashboards.reader import forget_kept
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run as judge
 from schemas.store.store import Store

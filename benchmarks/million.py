@@ -27,7 +27,7 @@ from benchmarks.workload import scratch
 from games.craft.players.directors import PERSONAS
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

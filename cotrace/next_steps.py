@@ -20,7 +20,7 @@ def next_line(store: Store, *commands: str) -> str | None:
 
 def after_ingest(store: Store) -> str | None:
     """Reports, a judge for the games that are there, the pages; None while there is no game."""
-    from judges.rubric_files.reading import of_engine
+    from judges.rubric_files.load import of_engine
 
     benchmarks = [name for (name,) in _rows(store, "SELECT benchmark FROM episodes GROUP BY ALL ORDER BY count(*) DESC, 1")]
     if not benchmarks:

@@ -320,7 +320,7 @@ class OpenStore:
         from judges.claims.job import read_texts
         from judges.claims.texts import ReadingRequest, benchmarks_of
         from judges.evidence.transcript import reader_named
-        from judges.rubric_files.reading import find
+        from judges.rubric_files.load import find
         from judges.runs.job import JudgeRequest
         from judges.runs.runner import run
         from providers.profile import fitted
@@ -437,7 +437,7 @@ class OpenStore:
             UsageError: the file is none.
         """
         from ingest.labels.load import import_labels
-        from judges.rubric_files.reading import known_answers
+        from judges.rubric_files.load import known_answers
 
         report = import_labels(Path(file), self._store, known_answers(tuple(Path(folder) for folder in rubrics)))
         ensure_installed(self._store)

@@ -1,6 +1,6 @@
 """Rubrics: files of data from which prompt, answer type, documentation and validation are made.
 
-A rubric file is this model written as YAML: its keys are the fields. `judges.rubric_files.reading` reads and checks files; those in
+A rubric file is this model written as YAML: its keys are the fields. `judges.rubric_files.load` reads and checks files; those in
 `judges/<family>/rubrics` show every key in use.
 
 The typed answer of a judge is a Pydantic model made from the questions of a group.

@@ -45,7 +45,7 @@ from judges.claims.texts import put as put_claims
 from judges.claims.texts import texts
 from judges.evidence.frame import Frame
 from judges.evidence.transcript import BY_RULES, Reader, reader_named
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from research.pages import put

@@ -8,7 +8,7 @@ from analytics.installation import ensure_installed
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

@@ -54,7 +54,7 @@ def journeys() -> Iterator[tuple[str, set[str]]]:
     from dashboards.drawing import draw_page
     from games.experiments.plan import play
     from ingest.files.run import ingest_paths
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest
     from judges.runs.runner import run
     from providers.provider import ModelSettings

@@ -120,7 +120,7 @@ def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Co
 
 def rubrics_page() -> str:
     """Every rubric that is shipped."""
-    from judges.rubric_files.reading import load, names
+    from judges.rubric_files.load import load, names
 
     lines = [
         "# The rubrics",

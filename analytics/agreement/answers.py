@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from analytics.query import query
 from analytics.statistics.intervals import Floats
-from judges.rubric_files.reading import find, names
+from judges.rubric_files.load import find, names
 from schemas.store.store import Store
 
 if TYPE_CHECKING:

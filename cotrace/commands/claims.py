@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
+from cotrace.model_readers import ask_reader, read_elsewhere, refuse_batch_of_rules, tell_collected
 from cotrace.options.models import model_options
 from cotrace.options.shared import format_option, say, store_option
-from cotrace.reading import ask_reader, read_elsewhere, refuse_batch_of_rules, tell_collected
 from cotrace.terminal import echo
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.text import in_json, in_shell

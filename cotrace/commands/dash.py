@@ -112,7 +112,7 @@ def command(
     for name, option in _OF_TABLES.items():
         if of_tables[name] not in {None, ()}:
             raise UsageError(f"{option} is for tables: add --play")
-    from judges.rubric_files.reading import clashes
+    from judges.rubric_files.load import clashes
 
     store.check()
     if page is not None:

@@ -214,7 +214,7 @@ def _ingest(logs: list[Path], store: Store) -> bool:
 def _judge(store: Store) -> int:
     from analytics.installation import ensure_installed
     from cotrace.commands.judge import judge_each
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest
 
     code = judge_each([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
@@ -227,7 +227,7 @@ def _judge_by_model(store: Store, model: str, base_url: str | None, key_variable
     from analytics.query import query
     from cotrace.commands.judge import judge_each
     from cotrace.options.models import AT_ONCE, fit, named, tell_models
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest
     from providers.provider import ModelSettings
 

@@ -166,7 +166,7 @@ def _estimates(settings: ModelSettings, found: Profile, store: Store, rubrics: t
         if rubrics:
             yield Diagnosis("-", "rubrics", f"no store at {store.path}: --store names one with games")
         return
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest, plan
 
     for name in rubrics or _fitting(store):
@@ -181,7 +181,7 @@ def _estimates(settings: ModelSettings, found: Profile, store: Store, rubrics: t
 
 def _fitting(store: Store) -> list[str]:
     """The rubrics of cotrace for the benchmarks that the store has."""
-    from judges.rubric_files.reading import find, names
+    from judges.rubric_files.load import find, names
 
     with store.reading() as connection:
         there = {benchmark for (benchmark,) in connection.execute("SELECT DISTINCT benchmark FROM episodes").fetchall()}

@@ -182,7 +182,7 @@ def judge_requests(rubrics: Sequence[str], model: str | None) -> list[JudgeReque
     """
     if not rubrics:
         return []
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest
     from providers.provider import ModelSettings
 

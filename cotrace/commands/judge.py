@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cotrace.commands.attribute import ask_decisive
+from cotrace.model_readers import ask_reader, tell_collected
 from cotrace.next_steps import after_judging
 from cotrace.options.models import endpoints_of, model_options, named, show_prompt, takes, tell_models
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
-from cotrace.reading import ask_reader, tell_collected
 from schemas.common.errors import UsageError
 from schemas.common.text import in_shell
 from schemas.store.store import Store
@@ -79,7 +79,7 @@ def command(
     """
     from judges.attribution.decisive import RUBRIC
     from judges.evidence.transcript import reader_named
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
 
     if collect:
         if rubrics or judge or options["models"] or batch or dry_run:

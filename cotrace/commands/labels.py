@@ -39,7 +39,7 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     """
     from analytics.installation import ensure_installed
     from ingest.labels.load import import_labels
-    from judges.rubric_files.reading import known_answers
+    from judges.rubric_files.load import known_answers
 
     report = import_labels(file, store, known_answers(folders))
     ensure_installed(store)
@@ -98,7 +98,7 @@ def template(
     from analytics.estimates.design import drawn_units
     from cotrace.output import emit
     from judges.evidence.labelling import label_template
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
 
     if design != "random" and budget is None:
         raise UsageError(f"--design {design} needs --budget: how many units will be labelled")

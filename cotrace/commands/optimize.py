@@ -138,7 +138,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     """
     from analytics.judging.optimization_gain import conclusion, gains
     from judges.optimization.search import expected, optimize, place_of_test, refuse_if_taken, write_new_rubric
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from providers.asker import now
 
     needed("dspy", "cotrace optimize")

@@ -42,7 +42,7 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     """
     from judges.evidence.perturbations import as_probe
     from judges.evidence.perturbations import kinds as known_kinds
-    from judges.rubric_files.reading import find
+    from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest, plan
     from providers.provider import ModelSettings
 

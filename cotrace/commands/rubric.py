@@ -36,7 +36,7 @@ def list_(folders: tuple[Path, ...]) -> None:
       cotrace rubric list --rubrics my_rubrics/
     """
     from judges.attribution.decisive import decisive_error
-    from judges.rubric_files.reading import clashes, load, names
+    from judges.rubric_files.load import clashes, load, names
 
     own = decisive_error()
     echo(f"{own.name:28} {own.unit:11} {', '.join(own.benchmarks):28} {' '.join(own.questions)}")
@@ -58,7 +58,7 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
       cotrace rubric show pragmatic_sufficiency
     """
     from judges.attribution.decisive import FILE, RUBRIC, decisive_error
-    from judges.rubric_files.reading import find, names
+    from judges.rubric_files.load import find, names
 
     if name == RUBRIC:
         write(FILE.read_text(encoding="utf-8"))
@@ -85,7 +85,7 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
       cotrace rubric new shares_early --unit agent_turn --benchmark negotiation
     """
-    from judges.rubric_files.reading import draft, shipped, template
+    from judges.rubric_files.load import draft, shipped, template
     from schemas.common.errors import UsageError
 
     if shipped(name) is not None:
@@ -113,8 +113,8 @@ def check(file: Path, store: Store | None) -> int:
     Example:
       cotrace rubric check my_rubrics/acknowledges_conflict.yaml
     """
-    from judges.rubric_files.reading import check as problems_of
-    from judges.rubric_files.reading import warnings_of
+    from judges.rubric_files.load import check as problems_of
+    from judges.rubric_files.load import warnings_of
 
     problems = problems_of(file, store)
     for problem in problems:

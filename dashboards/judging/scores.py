@@ -11,7 +11,7 @@ from dashboards.figures import Axis, Dot, dot_plot
 from dashboards.grid import Grid, TableRows, columns_of, few, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, team_names
-from judges.rubric_files.reading import find, names
+from judges.rubric_files.load import find, names
 from schemas.common import wording
 from schemas.common.text import printable, where_option
 from schemas.common.wording import in_words

@@ -14,7 +14,7 @@ from dashboards.judging.reliability import AGREEMENT, CORRECTED, DRIFT, PROBING
 from dashboards.judging.scores import SCORES, Section, chosen, report_figure
 from dashboards.parts import Later, Part, html, link_choices, note
 from dashboards.reader import Reader
-from judges.rubric_files.reading import of_engine
+from judges.rubric_files.load import of_engine
 from schemas.common.wording import in_words
 
 PATH = "/judges"

@@ -24,7 +24,7 @@ from judges.evidence.pieces import doc
 from judges.evidence.transcript import read_games
 from judges.evidence.units import units
 from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
-from judges.rubric_files.reading import find, names
+from judges.rubric_files.load import find, names
 from schemas.common.errors import UsageError
 from schemas.common.wording import counted
 

@@ -18,7 +18,7 @@ from dashboards.parts import Part, data, html
 from dashboards.playback.facts import TONES, GameFacts, TurnFacts, cost_in_words
 from dashboards.playback.messages import notes_on
 from judges.evidence.transcript import ActionView, TurnView
-from judges.rubric_files.reading import find, names
+from judges.rubric_files.load import find, names
 from schemas.common.errors import CotraceError
 from schemas.common.text import printable
 from schemas.common.wording import in_words, number, score, share

@@ -19,7 +19,7 @@ from games.experiments.family import Match, game_of
 from games.players.player import Form, Observation, PlayerReply
 from games.players.running import Job, RunSetup, RunTerms, run_games
 from games.players.setup import PERSON, is_model, team_name
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from providers.prices import Budget
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.text import near

@@ -60,7 +60,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
     Args:
         file: CSV, JSON Lines or a JSON list.
         store: made where there is none.
-        known: the rubrics whose questions and answers are checked, such as `judges.rubric_files.reading.known_answers` gives.
+        known: the rubrics whose questions and answers are checked, such as `judges.rubric_files.load.known_answers` gives.
 
     Raises:
         UsageError: the file cannot be read, or has none of the forms.

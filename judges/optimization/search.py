@@ -26,7 +26,7 @@ from judges.optimization.cases import Answers, Case, CaseSplit, ReaderCase, Spli
 from judges.optimization.dispatcher import Conditions, Dispatcher, Halted, Priced, dispatching
 from judges.optimization.optimizers import LONGER_INSTRUCTIONS, OPTIMIZERS, Calls, Search, SearchEstimate, SearchTerms
 from judges.rubric import Given, Rubric
-from judges.rubric_files.reading import check, shipped
+from judges.rubric_files.load import check, shipped
 from providers.asker import Usage
 from providers.faults import HopelessError
 from providers.prices import TokenEstimate, refuse_unpriced

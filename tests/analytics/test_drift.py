@@ -18,7 +18,7 @@ from analytics.query import query
 from analytics.statistics.intervals import clustered_share, wilson
 from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_shift
 from cotrace.cli import cli
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.runner import run
 from schemas.store import batches
 from schemas.store.store import Store

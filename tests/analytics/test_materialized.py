@@ -18,7 +18,7 @@ from analytics.views import VIEWS, read_stored
 from ingest.files.run import ingest_paths
 from ingest.labels.load import import_labels
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import SCHEMAS, Store

@@ -13,7 +13,7 @@ from analytics.reports import columns_of, identifies, report, report_names, show
 from cotrace.cli import cli
 from cotrace.commands.judge import judge_each
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from schemas.store.store import Store
 from tests.masters import held_open

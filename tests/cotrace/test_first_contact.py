@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cotrace.cli import cli
-from judges.rubric_files.reading import check
+from judges.rubric_files.load import check
 from schemas.common.errors import CotraceError
 from schemas.store.store import Store
 from tests.command_line import run

@@ -52,7 +52,7 @@ from judges.evidence.frame import Entry, Frame, chat, fenced
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.units import select
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run as judge
 from schemas.common.text import use_secrets_of_environment

@@ -18,7 +18,7 @@ from dashboards.judging import scores
 from dashboards.pages import failures, overview, why
 from dashboards.reader import Reader, reader
 from games.einstein.experiment import play_planted
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.records import Label

@@ -31,7 +31,7 @@ from dashboards.pages.judges import SECTIONS
 from dashboards.parts import compact
 from dashboards.reader import computed
 from judges.evidence.perturbations import as_probe
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.runner import run
 from schemas.common import wording
 from schemas.records import Label

@@ -22,7 +22,7 @@ from judges.evidence.labelling import Answer, Task, annotator_name, labels_of
 from judges.evidence.transcript import load
 from judges.evidence.units import units
 from judges.rubric import Rubric, UnitKind
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from schemas.common.errors import UsageError
 from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import batches
@@ -302,7 +302,7 @@ def test_the_page_shows_what_the_judge_is_shown_and_nothing_else(site: str, stor
 def test_a_rubric_of_ones_own_can_be_labelled_by(store: Store, tmp_path: Path, page: Page) -> None:
     """A folder given to the dashboard brings its rubrics to the page."""
     from dashboards.app import create_app
-    from judges.rubric_files.reading import template
+    from judges.rubric_files.load import template
 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "own_idea.yaml").write_text(template("own_idea"), encoding="utf-8")

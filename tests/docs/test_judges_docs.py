@@ -26,7 +26,7 @@ from ingest.labels.load import add_labels
 from judges.evidence.labelling import labels_of
 from judges.evidence.transcript import load as load_games
 from judges.evidence.units import units
-from judges.rubric_files.reading import load
+from judges.rubric_files.load import load
 from schemas.store.store import Store
 from tests.places import DOCS, ROOT
 from tests.servers.stub_server import stub_server

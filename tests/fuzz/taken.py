@@ -12,7 +12,7 @@ from ingest.files.writer import Report
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
 from ingest.reading.adapter_types import Adapter
-from judges.rubric_files.reading import known_answers
+from judges.rubric_files.load import known_answers
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
 from tests.fuzz.specimens import ReadAs, Specimen

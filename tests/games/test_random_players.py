@@ -17,7 +17,7 @@ from games.overcooked.engine.tasks import task_of
 from games.players.player import Form, Observation, PlayerReply
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find, names
+from judges.rubric_files.load import find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

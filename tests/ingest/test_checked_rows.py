@@ -17,7 +17,7 @@ from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
-from judges.rubric_files.reading import known_answers
+from judges.rubric_files.load import known_answers
 from schemas.common.errors import StoreError
 from schemas.store.batches import faults, to_arrow
 from schemas.store.store import Store

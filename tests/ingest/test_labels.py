@@ -16,7 +16,7 @@ from analytics.query import as_csv, query
 from ingest.files.run import ingest_paths
 from ingest.labels.load import LabelReport, import_labels
 from judges.evidence.labelling import label_template
-from judges.rubric_files.reading import find, known_answers
+from judges.rubric_files.load import find, known_answers
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
 from tests.judges.judged_games import store_of

@@ -16,7 +16,7 @@ from judges.evidence.selection import selected_units
 from judges.evidence.transcript import load as load_games
 from judges.evidence.units import Unit, later_pieces, select
 from judges.rubric import Rubric
-from judges.rubric_files.reading import draft, load, template, warnings_of
+from judges.rubric_files.load import draft, load, template, warnings_of
 from schemas.records import Action, Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store

@@ -11,8 +11,8 @@ from benchmarks.workload import multiply
 from judges.engine.checks import Decision, all_checks, find
 from judges.evidence.transcript import Transcript, reader_named
 from judges.rubric import PROBE
-from judges.rubric_files.reading import find as find_rubric
-from judges.rubric_files.reading import load
+from judges.rubric_files.load import find as find_rubric
+from judges.rubric_files.load import load
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest, RunProgress
 from judges.runs.runner import run, run_together, together

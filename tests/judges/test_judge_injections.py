@@ -19,7 +19,7 @@ from judges.evidence.prompt import KINDS, PromptMaker, attempts
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import load
 from judges.evidence.units import select
-from judges.rubric_files.reading import find, names
+from judges.rubric_files.load import find, names
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run

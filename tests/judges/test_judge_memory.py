@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.outcomes import About, CallOutcome, JournalHead, Progressed, QuestionOutcome, Replaces, recover, save
 from schemas.common.errors import StoreError
 from schemas.records import Call, Json, JudgeRun, TurnMetric, Utterance, Verdict

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest, Tally, plan
 from judges.runs.runner import Recorder, run
 from schemas.common.errors import StoreError, UsageError

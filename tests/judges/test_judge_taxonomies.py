@@ -12,7 +12,7 @@ from games.craft.measures import RepairedCategory
 from games.einstein.game import GameSettings
 from games.einstein.labels import CATEGORIES
 from ingest.files.run import ingest_paths
-from judges.rubric_files.reading import check, find, names
+from judges.rubric_files.load import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

@@ -16,7 +16,7 @@ from judges.evidence.prompt import PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.units import select
 from judges.rubric import Rubric
-from judges.rubric_files.reading import load
+from judges.rubric_files.load import load
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run

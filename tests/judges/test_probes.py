@@ -22,7 +22,7 @@ from judges.evidence.perturbations import ATTACKS, as_probe
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.units import Unit, select
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.common.errors import UsageError

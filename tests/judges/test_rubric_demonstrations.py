@@ -10,7 +10,7 @@ import pytest
 from judges.evidence.perturbations import as_probe
 from judges.evidence.prompt import system_message
 from judges.rubric import Rubric
-from judges.rubric_files.reading import check, find, load
+from judges.rubric_files.load import check, find, load
 
 RUBRIC = """\
 name: mine

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from judges.engine.checks import all_checks
-from judges.rubric_files.reading import check, clashes, find, load, names, template
+from judges.rubric_files.load import check, clashes, find, load, names, template
 from schemas.common.errors import UsageError
 from schemas.common.packages import points as entry_points_of
 
@@ -342,7 +342,7 @@ def test_a_rubric_loads_the_code_of_its_own_benchmark_alone() -> None:
     code = (
         "import sys; from analytics.agreement.answers import numbers_of_answers; print(numbers_of_answers('spatial_grounding'));"
         "print([name for name in sys.modules if name == 'judges.evidence.pieces' or name.startswith('games.')]);"
-        "from judges.rubric_files.reading import find; find('spatial_grounding');"
+        "from judges.rubric_files.load import find; find('spatial_grounding');"
         "print({name.split('.')[1] for name in sys.modules if name.startswith('games.') or name.endswith('.pieces')})"
     )
 

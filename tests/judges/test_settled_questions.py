@@ -14,7 +14,7 @@ from judges.evidence.pieces import settled
 from judges.evidence.selection import selected_units
 from judges.evidence.units import select
 from judges.rubric import contradicts
-from judges.rubric_files.reading import load, names
+from judges.rubric_files.load import load, names
 from judges.runs.job import JudgeRequest, plan
 from judges.runs.runner import run
 from schemas.store.store import Store

@@ -12,7 +12,7 @@ from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load as load_games
 from judges.evidence.units import select, units
 from judges.rubric import Rubric
-from judges.rubric_files.reading import find, load
+from judges.rubric_files.load import find, load
 from schemas.store.store import Store
 from tests.judges.judged_games import DIRECTORS, mark, store_of
 

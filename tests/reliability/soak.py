@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import click
 
 from benchmarks.judge_run import fill
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest, RunProgress
 from judges.runs.runner import run
 from providers.provider import ModelSettings

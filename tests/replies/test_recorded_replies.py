@@ -29,7 +29,7 @@ from judges.claims.readers import family_reading
 from judges.claims.texts import ReadingRequest
 from judges.evidence.frame import Frame
 from judges.rubric import Rubric
-from judges.rubric_files.reading import find, load
+from judges.rubric_files.load import find, load
 from judges.runs.runner import run
 from providers.provider import ModelSettings
 from schemas.store.store import Store

@@ -16,7 +16,7 @@ pytest.importorskip("ray", reason="Ray is not installed here: make test-scale")
 
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.common import cluster

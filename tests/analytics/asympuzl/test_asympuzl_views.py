@@ -23,7 +23,7 @@ from ingest.files.run import ingest_paths
 from judges.evidence.pieces import Viewer
 from judges.evidence.transcript import Transcript, load
 from judges.evidence.units import units
-from judges.rubric_files.reading import check, find, names
+from judges.rubric_files.load import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

@@ -15,7 +15,7 @@ from dashboards.page_file import document
 from dashboards.reader import reader
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

@@ -27,7 +27,7 @@ from games.craft.text.replies import (
 )
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from schemas.game import LogWriter
 from schemas.store.store import Store
 from tests.ingest.craft.craft_logs import published

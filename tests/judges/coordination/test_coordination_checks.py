@@ -14,7 +14,7 @@ from ingest.files.run import ingest_paths
 from judges.coordination.checks import CHECKS, capture_way, kitchen_way
 from judges.coordination.situation import claims
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
-from judges.rubric_files.reading import check, find, names
+from judges.rubric_files.load import check, find, names
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store

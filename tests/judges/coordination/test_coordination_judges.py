@@ -18,7 +18,7 @@ from ingest.files.run import ingest_paths
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest as CoordinationRequest
 from tests.ingest.coordination.coordination_logs import play as play_coordination

@@ -21,7 +21,7 @@ from judges.attribution.findings import Lost
 from judges.craft.attribution import attribute
 from judges.engine.checks import find as check
 from judges.evidence.transcript import load
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from schemas.game import LogWriter
 from schemas.store.store import Store
 from tests.ingest.craft.craft_logs import published

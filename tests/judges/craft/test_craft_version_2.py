@@ -16,7 +16,7 @@ from ingest.files.run import ingest_paths
 from judges.evidence.pieces import Viewer
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from judges.evidence.units import units
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from schemas.store.store import Store
 from tests.ingest.craft.craft_logs import published
 from tests.judges.craft.test_craft_checks import BLUE_DOMINO, CLEAR, RIGHT_CORNER, VAGUE, YELLOW_CORNER, Played, decide, game, turn

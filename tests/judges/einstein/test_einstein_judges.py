@@ -20,7 +20,7 @@ from judges.engine.checks import find as find_check
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView, load
 from judges.evidence.units import units
-from judges.rubric_files.reading import check, find, names
+from judges.rubric_files.load import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from cotrace.cli import cli
 from ingest.labels.load import add_labels
-from judges.rubric_files.reading import check, load
+from judges.rubric_files.load import check, load
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from providers.faults import HopelessError

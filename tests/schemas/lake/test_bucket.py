@@ -23,7 +23,7 @@ from analytics.query import query
 from cotrace.cli import cli
 from dashboards.server import keeping_ahead
 from ingest.files.run import ingest_paths
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.common.errors import StoreError

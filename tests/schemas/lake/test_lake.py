@@ -24,7 +24,7 @@ from analytics.reports import report
 from cotrace.cli import cli, main
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric_files.reading import find
+from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.common.errors import StoreError, UsageError
