@@ -47,7 +47,10 @@ def _game(game: LoggedGame, place: Place) -> Reading:
     started = time.perf_counter()
     replayed = replays.replay(game)
     reading = Reading(episodes=[episode], turns=(len(game.turns) + 1) // 2, replay_s=time.perf_counter() - started)
-    run, rows = _run(game), reading.rows
+    record = game.record
+    condition = {name: getattr(record, name) for name in _CONDITION}
+    name = f"{record.run_id}/{record.size}_{record.feedback_mode}"
+    run, rows = Run(run_id("asympuzl", name, _team(game), condition), "asympuzl", name, Json(dumps(condition)), None), reading.rows
     rows["runs"].append(run)
     rows["episodes"].append(_episode(episode, game, replayed, place, run))
     rows["agents"] += _agents(episode, game)
@@ -80,13 +83,6 @@ def _state(hypotheses: dict[str, list[EntryRecord]]) -> str:
 
 _CONDITION: Final = ("size", "feedback_mode", "max_turns", "history_length", "temperature", "max_output_tokens", "tokenizer")
 """Fields of a game's first line that tell runs apart."""
-
-
-def _run(game: LoggedGame) -> Run:
-    record = game.record
-    condition = {name: getattr(record, name) for name in _CONDITION}
-    name = f"{record.run_id}/{record.size}_{record.feedback_mode}"
-    return Run(run_id("asympuzl", name, _team(game), condition), "asympuzl", name, Json(dumps(condition)), None)
 
 
 def _team(game: LoggedGame) -> dict[str, str]:
