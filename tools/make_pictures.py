@@ -79,7 +79,7 @@ _GAMES = """
 
 def front(browser: Browser, address: str, place: Path) -> None:
     """The answers and the figure of the Overview, light."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page = browser.new_page(viewport={"width": 1440, "height": 1100})
     page.goto(address)
     page.locator(".wide-only .main-svg").first.wait_for(timeout=120_000)
     page.wait_for_timeout(600)
