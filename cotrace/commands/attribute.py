@@ -59,11 +59,11 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
 @on_option
 @store_option
 def command(store: Store, where: str, reader_name: str, model: str | None, manner: str, **options: Any) -> int:
-    """Put what each turn cost down to an agent and a broken link, by the rules of the game (docs/attribution.md).
+    """Attribute the loss of each turn to an agent and a failure point, by the rules of the game (docs/attribution.md).
 
-    The engine reads messages and boards, and asks no model; what was said about the same games before is replaced. With --model, the model
-    names the decisive error of each game or conversation, and `cotrace report attribution-accuracy` says how often it is right. Exit code 1
-    if no game could be attributed, or calls failed.
+    The engine reads messages and boards, and asks no model; earlier attributions of the same games are replaced. With --model, the model
+    names the decisive error of each game or conversation, and `cotrace report attribution-accuracy` reports how often it is right. Exit
+    code 1 if no game could be attributed, or calls failed.
 
     \b
     Example:

@@ -153,8 +153,8 @@ def command(
 ) -> int:
     """Show what texts claim: those of the games in the store, or messages of a file; or how well a reader reads them.
 
-    What the reader understood goes to the table `claims`, text by text. A model reads what it has not read yet, one call a text; how good
-    it is, `cotrace report readers` tells.
+    The table `claims` has what the reader understood, text by text. A model reads what it has not read yet, one call a text;
+    `cotrace report readers` measures how well.
 
     FILE holds JSON lines, in CRAFT {"id", "speaker", "utterance", "board_before"}; its messages are read by rules and printed as JSON
     lines {"id", "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard

@@ -18,10 +18,10 @@ from schemas.store.store import Store
 @click.option("--labels", help="The labels of a source, such as a file's path.")
 @click.option("--annotator", help="All labels of a person.")
 @click.option("--notes", help="All notes that a person wrote.")
-@click.option("--yes", is_flag=True, help="Do it; without it only what would go is said.")
+@click.option("--yes", is_flag=True, help="Remove them; without it the command only lists what would go.")
 @store_option
 def command(store: Store, *, yes: bool, **named: str | None) -> int:
-    """Take verdicts, games, labels or notes out of the store, after saying what would go.
+    """Remove verdicts, games, labels or notes from the store; the command first lists what would go.
 
     Logs stay where they are: `cotrace ingest` reads them again.
 

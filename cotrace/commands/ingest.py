@@ -31,7 +31,7 @@ _LISTED_FOR_A_REASON = 3
     "--map",
     "mapping",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="YAML file that says which column of chat lines (CSV, JSON Lines, Parquet) is what; docs/formats/chat_lines.md.",
+    help="YAML file that states which column of chat lines (CSV, JSON Lines, Parquet) is what; docs/formats/chat_lines.md.",
 )
 @click.option(
     "--guess",

@@ -29,8 +29,8 @@ _ROLES: Final = 8
 @click.option("--rubric", "rubrics", multiple=True, help="Rubric's name or file; repeat for several.")
 @click.option("--judge", type=click.Choice(["engine"]), help="The deterministic judge: answers what it can prove.")
 @click.option("--model", "models", multiple=True, help="provider/model, such as openai/gpt-4o-mini; repeat for a panel of several.")
-@click.option("--variant", help="Change the visible evidence as the rubric's variant of that name says (`cotrace rubric show NAME`).")
-@click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric says.")
+@click.option("--variant", help="Change the visible evidence as the rubric's variant of that name states (`cotrace rubric show NAME`).")
+@click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric states.")
 @click.option("--where", "where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost, and show one full prompt.")
@@ -46,7 +46,7 @@ _ROLES: Final = 8
     help="Who reads texts for the engine: rules, planted, llm:<model> (with the rules) or llm-only:<model>.",
 )
 @click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
-@click.option("--logprobs", is_flag=True, help="Keep how probable each answer was to the model, where its server tells.")
+@click.option("--logprobs", is_flag=True, help="Store how probable each answer was to the model, where its server reports it.")
 @model_options
 @on_option
 @store_option

@@ -72,7 +72,7 @@ def to(other: Path, store: Store) -> None:
     type=Number(min=0),
     default=_A_WEEK,
     show_default=True,
-    help="Keep what a version this young needs; 0 only while nobody else reads or writes.",
+    help="Retain what versions younger than this need; 0 only while no one else reads or writes.",
 )
 @store_option
 def compact(keep_hours: float, store: Store) -> None:

@@ -119,7 +119,7 @@ _FEW_GAMES = 10
     help="Agreement with the labels, averaged over the questions.",
 )
 @click.option(
-    "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the games kept for the final test."
+    "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the games reserved for the final test."
 )
 @search_options
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--model", required=True, help="The model that reads, provider/model, such as openai/gpt-4o-mini.")
 @click.option("--prompt", type=click.Path(path_type=Path), help="File with the prompt to start from [default: the one that is built in].")
 @click.option(
-    "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the authors kept for the final test."
+    "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the authors reserved for the final test."
 )
 @click.option("--texts", default=40, show_default=True, type=click.IntRange(min=2), help="Most texts of one author.")
 @click.option("--where", help="SQL condition over episodes and turns.")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str, ...], output_format: str, *, notes: bool) -> None:
     """Print the tables and figures of a family's paper from the logs in the store.
 
-    Each cell has the store's number with its 95 % interval, and what the paper prints. What the logs cannot give is said.
+    Each cell has the store's number with its 95 % interval, and what the paper prints. Cells that the logs cannot fill are named.
 
     \b
     Example:

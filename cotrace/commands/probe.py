@@ -23,7 +23,9 @@ from schemas.store.store import Store
 @click.option("--model", help="Probe this provider/model.")
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--key-env", "key_variable", help="Environment variable with the key.")
-@click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is told from being swayed.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is distinguished from being swayed."
+)
 @click.option("--where", "where", help="SQL condition over episodes and turns: which units are probed.")
 @concurrency_option(AT_ONCE)
 @click.option("--max-cost", type=Number(min=0), help="USD that may be spent on each kind, and on the plain answers.")

@@ -192,15 +192,14 @@ def command(
     to_end: bool,
     **options: Any,
 ) -> int:
-    """Take up a logged game at a turn, with another player, another message or another action, and play on.
+    """Continue a logged game from a turn with another player, another message or another action.
 
-    Until the changed agent is asked in that turn, all goes as it went; from there on the players play, the same as before where no other
-    is named. The continuations go into the store, know where they come from, and are compared with what happened
-    (`cotrace report continuations`). With --mend, the costliest failure points are fixed one by one, whoever has no player is
-    played by the game's first script, one turn is played without --turns or --to-end, and what was lost is compared
-    (docs/attribution.md). With --effect, a turn (--turn, else the costliest of each game) is played on --repeats times with and without
-    each agent's part of it replaced, by the same players; the difference is the agent's effect (docs/effects.md). EPISODE is a game's id
-    in the store, or its beginning. Exit code 1 if calls failed.
+    The game is repeated as logged up to the changed agent's part of that turn. From there the players act; agents without a new player
+    play as before. The continuations are stored and compared with the logged game (`cotrace report continuations`). --mend fixes the
+    costliest failure points one by one and compares what is lost (docs/attribution.md); it plays one turn unless --turns or --to-end is
+    given, and the game's first script acts for agents without a player. --effect continues a turn (--turn, else the costliest of each
+    game) --repeats times with and without each agent's part replaced; the difference is the agent's effect (docs/effects.md). EPISODE is
+    a game's id in the store, or its beginning. Exit code 1 if calls failed.
 
     \b
     Example:

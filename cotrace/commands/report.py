@@ -43,7 +43,7 @@ def _report_options(command: F) -> F:
 @store_option
 @format_option("table", "csv", "json", "html")
 @click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns.")
-@click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, a row stands as a block of lines.")
+@click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, each row is a block of lines.")
 @click.option("--columns", help="These columns, joined by commas.")
 @click.option("--rows", "most", type=COUNT, help="So many rows.  [default: of a table a screen or two, of data all]")
 @click.option("--all", "has_all", is_flag=True, help="All rows and columns of a table.")
