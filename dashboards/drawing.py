@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock, Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -18,13 +21,11 @@ from dashboards.pages import pages
 from dashboards.parts import Element, Part, aria, compact, data, html, note, svg
 from dashboards.reader import kept, reader
 from dashboards.requests import tell
-from schemas.common.errors import CotraceError, UsageError
+from schemas.common.errors import CotraceError, StoreError, UsageError
 from schemas.common.text import in_shell, printable
 from schemas.store.stores import state_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dashboards.reader import Reader
     from schemas.store.store import Store
 
@@ -247,13 +248,51 @@ def _with_views(store: Store, address: Address, rubric_folders: Sequence[Path], 
     """A reader of a store that has the views. Asked once for each state of the store, by what reads the page: to open it takes time."""
     import polars as pl
 
+    patience_s = None if is_whole else _PATIENCE_S
+    if store.path in _UPDATES:
+        _wait_for_views(store, patience_s)
     with reader(store, address, rubric_folders, is_whole=is_whole, raises=raises) as read:
         if kept(store.path, "views", lambda: pl.DataFrame([are_current(read.connection)])).item():
             yield read
             return
-    ensure_installed(store)
+    _wait_for_views(store, patience_s)
     with reader(store, address, rubric_folders, is_whole=is_whole, raises=raises) as read:
         yield read
+
+
+_PATIENCE_S: Final = 5.0
+_UPDATES: Final[dict[Path, Future[None]]] = {}
+"""Stores whose views this process is bringing up to date: it holds them meanwhile, and no page can be read."""
+_STARTING: Final = Lock()
+
+
+def _wait_for_views(store: Store, patience_s: float | None) -> None:
+    """Bring the views up to date, whoever asks first; others wait for that as well.
+
+    Raises:
+        StoreError: it takes longer than so many seconds, and goes on; or the views cannot be made.
+    """
+    with _STARTING:
+        update = _UPDATES.get(store.path)
+        if update is None:
+            update = _UPDATES[store.path] = Future()
+            Thread(target=_update_views, args=(store, update), daemon=True).start()
+    try:
+        update.result(patience_s)
+    except TimeoutError:
+        age = "the store was made by another version of cotrace"
+        raise StoreError(f"{age}, and what pages read is being computed anew (minutes for a million turns): wait, they follow") from None
+
+
+def _update_views(store: Store, update: Future[None]) -> None:
+    try:
+        ensure_installed(store)
+    except Exception as error:  # noqa: BLE001 - whoever waits raises it
+        update.set_exception(error)
+    else:
+        update.set_result(None)
+    finally:
+        del _UPDATES[store.path]
 
 
 def _headed(content: Part, title: str) -> Part:
