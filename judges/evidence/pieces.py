@@ -459,15 +459,14 @@ def _conversation_window(context: UnitContext) -> list[Entry]:
 
 def piece(name: str, benchmarks: Iterable[str]) -> Piece | None:
     """The piece of a name, of all benchmarks or of these; another name loads all families. None: there is none."""
-    of_families = offered("judges", "pieces", "PIECES", benchmarks)
-    own = next((found[name] for found in (PIECES, *(found for _, found in of_families)) if name in found), None)
-    return own or pieces().get(name)
+    return pieces(*benchmarks).get(name) or pieces().get(name)
 
 
 @cache
-def pieces() -> Mapping[str, Piece]:
-    """Name -> piece: everything that a rubric can show. The first call loads all families."""
-    return {name: one for found in (PIECES, *(found for _, found in offered("judges", "pieces", "PIECES"))) for name, one in found.items()}
+def pieces(*benchmarks: str) -> Mapping[str, Piece]:
+    """Name -> piece: everything that a rubric for these benchmarks can show, for any without them. The first call loads their families."""
+    of_families = offered("judges", "pieces", "PIECES", benchmarks or None)
+    return {name: one for found in (PIECES, *(found for _, found in of_families)) for name, one in found.items()}
 
 
 class Condition(NamedTuple):
