@@ -303,11 +303,9 @@ def _step(read: Reader, text: str, label: str, key: str, turn: int | None) -> Pa
 def _find(read: Reader, turn: TurnView) -> Part:
     """A plain form: what is looked for in this game stands in the address."""
     hidden: list[Part] = [svg("input", type="hidden", name=name, value=value) for name, value in _here(read, turn).items()]
-    words: Part = svg(
-        "input", type="search", name="find", value=read.address.one("find"), placeholder="find in the messages", data_focus="f"
-    )
+    words: Part = svg("input", type="search", name="find", value=read.address.one("find"), placeholder="find a message", data_focus="f")
     return html.Form(
-        [*hidden, html.Label([html.Span("Find in the messages", className="unseen"), words])], action=PATH, className="find", role="search"
+        [*hidden, html.Label([html.Span("Find a message", className="unseen"), words])], action=PATH, className="find", role="search"
     )
 
 

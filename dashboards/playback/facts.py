@@ -353,6 +353,6 @@ _KEYS: Final = {
     "← →": "turn before, turn after",
     "n  p": "next failure, failure before",
     "/": "search",
-    "f": "find in the messages",
+    "f": "find a message",
     "c": "write a note",
 }

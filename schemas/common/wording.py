@@ -245,6 +245,10 @@ _FORMS: Final[Mapping[str, str]] = {
 }
 
 
+_LONGEST: Final = 60
+"""Characters of a setting's value; `runs.condition` has it whole."""
+
+
 def _phrase(key: str, value: object, others: Mapping[str, Any]) -> str:
     if value is None or key in _UNSAID or (key in _USUAL and _USUAL[key] == value) or (key == "game" and "layout" in others):
         return ""
@@ -257,6 +261,7 @@ def _phrase(key: str, value: object, others: Mapping[str, Any]) -> str:
         return condition_in_words(value)
     parts = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     text = ("/" if all(isinstance(part, int) for part in parts) else " and ").join(map(in_words, parts))  # team sizes: 2/3/3/4/4
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"  # a prompt or a grammar that requests held
     form = _FORMS.get(key)  # a key comes from a log: it is never a format string
     return f"{in_words(key)} {text}" if form is None else form.format(text)
 

@@ -83,6 +83,7 @@ def test_shares_stand_with_their_counts_and_intervals_with_both_ends() -> None:
         ('{"temperature": 0.2, "same_turn_messages": true}', "temperature 0.2, same turn messages"),
         (None, "my run"),
         ({}, "my run"),
+        ({"run": 3, "grammar": "root ::= " + "a" * 500}, f"run 3, grammar root ::= {'a' * 50}…"),
     ],
 )
 def test_conditions_are_sentences_not_codes(condition: object, words: str) -> None:
