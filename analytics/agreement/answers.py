@@ -104,7 +104,7 @@ known as (
 
 counted as (
     select rubric, question, role, rater, unit, game, answer, any_value(score) as own_score, count(*) as n from given
-    where $games is null or list_contains($games, game)
+    where $games is null or game in (select unnest($games::varchar[]))
     group by all
 )
 

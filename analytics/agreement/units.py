@@ -21,11 +21,14 @@ WHERE rubric = $rubric AND (episode_id IS NULL OR episode_id NOT IN (SELECT epis
 """Games some of whose labels do not stand at a game of the store: the stored counts are without them."""
 _WAYS: Final = "SELECT DISTINCT answers FROM game_answers WHERE rubric = $rubric ORDER BY answers"
 _COUNTS: Final = """
-WITH games AS (SELECT episode_id, hash(episode_id) AS game FROM episodes WHERE NOT list_contains($outside, episode_id))
+WITH games AS (SELECT episode_id, hash(episode_id) AS game FROM episodes WHERE episode_id NOT IN (SELECT unnest($outside::VARCHAR[]))),
 
-SELECT game, question, list_position($ways, answers) - 1 AS way, units
+ways AS (SELECT unnest($ways::VARCHAR[]) AS answers, unnest(range(len($ways::VARCHAR[]))) AS way)
+
+SELECT game, question, way, units
 FROM game_answers
 INNER JOIN games USING (episode_id)
+INNER JOIN ways USING (answers)
 WHERE rubric = $rubric
 """
 _APART, _BETWEEN = "\x1e", "\x1f"
