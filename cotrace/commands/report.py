@@ -42,7 +42,7 @@ def _report_options(command: F) -> F:
 @click.argument("name", required=False)
 @store_option
 @format_option("table", "csv", "json", "html")
-@click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns; of macros (docs/views.md) on those of games.")
+@click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns; of macros on those of games.")
 @click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, each row is a block of lines.")
 @click.option("--columns", help="These columns, joined by commas.")
 @click.option("--rows", "most", type=COUNT, help="So many rows.  [default: of a table a screen or two, of data all]")
