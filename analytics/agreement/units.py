@@ -83,10 +83,12 @@ def _read(rubric: str, ways: list[str], rows: pl.DataFrame) -> Answered | None:
     several = [rater for rater in raters if rater[0] in {"people", "judge"} and (counts[rater].sum(axis=1) > 1).any()]
     if not several and len(raters) < len(("a reference", "another")):
         return None
-    games, place = np.unique(rows["game"].to_numpy(), return_inverse=True)
-    way, units = rows["way"].to_numpy(), rows["units"].cast(pl.Float64).to_numpy()
-    names, code = np.unique(rows["question"].to_numpy(), return_inverse=True)
-    questions = {str(name): (place[at], way[at], units[at]) for number, name in enumerate(names) for at in [np.flatnonzero(code == number)]}
+    games = rows["game"].unique().sort().to_numpy()
+    rows = rows.with_columns(pl.col("game").rank("dense").cast(pl.Int64) - 1, pl.col("units").cast(pl.Float64))
+    questions = {
+        str(question): (own["game"].to_numpy(), own["way"].to_numpy(), own["units"].to_numpy())
+        for (question,), own in sorted(rows.partition_by("question", as_dict=True).items())
+    }
     return Answered(
         rubric=rubric, answers=tuple(given), scores=_scores(rubric, parsed, questions), games=games, questions=questions, counts=counts
     )
