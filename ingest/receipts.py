@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ingest.conversation.rows import number
 from ingest.reading.adapter_types import Reading
-from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, parsed
+from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads, number, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Receipt, TurnMetric, Utterance

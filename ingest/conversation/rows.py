@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ingest.conversation.usage import UNKNOWN_MODEL, ModelCall
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
-from ingest.reading.text import dumps
+from ingest.reading.text import WORDS_OF_SCORES, dumps, number
 from schemas.common.errors import BadInputError
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, TurnMetric, Utterance
 
@@ -130,12 +130,12 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     rows["runs"].append(run)
     rows["episodes"].append(_episode(found, episode, run, place, len(turns)))
     rows["agents"] += _agents(found, episode)
-    for number, spoken in turns.items():
+    for turn, spoken in turns.items():
         error = "; ".join(one.error for one in spoken if one.error) or None
-        rows["turns"].append(Turn(episode, number, None, None, None, None, None, None, error, spoken[0].at))
-        rows["utterances"] += _utterances(found, episode, number, spoken)
-        rows["actions"] += _actions(episode, number, spoken)
-        rows["calls"] += _calls(episode, number, spoken, run.run_id, lambda agent: found.models.get(agent) or found.model or UNKNOWN_MODEL)
+        rows["turns"].append(Turn(episode, turn, None, None, None, None, None, None, error, spoken[0].at))
+        rows["utterances"] += _utterances(found, episode, turn, spoken)
+        rows["actions"] += _actions(episode, turn, spoken)
+        rows["calls"] += _calls(episode, turn, spoken, run.run_id, lambda agent: found.models.get(agent) or found.model or UNKNOWN_MODEL)
     for seq, (agent, call) in enumerate(found.unanswered, start=1):
         rows["calls"].append(_call(call, (agent, None, None), f"{episode}/unanswered/{seq}", (episode, None, run.run_id)))
     rows["episode_metrics"] += [
@@ -194,8 +194,8 @@ def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:
     """Number of the turn, from 1 -> its messages. A log that counts from 0 is counted from 1."""
     shift = 1 if any(message.turn == 0 for message in messages) else 0
     turns: dict[int, list[LoggedMessage]] = defaultdict(list)
-    for number, message in enumerate(messages, start=1):
-        turns[number if message.turn is None else message.turn + shift].append(message)
+    for place, message in enumerate(messages, start=1):
+        turns[place if message.turn is None else message.turn + shift].append(message)
     return dict(sorted(turns.items()))
 
 
@@ -304,9 +304,6 @@ def _call(call: ModelCall, reply_of: tuple[str, str | None, str | None], name: s
     )
 
 
-_WORDS: Final[Mapping[str, float]] = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-
-
 class SampleOutcome(NamedTuple):
     """How a sample ended."""
 
@@ -315,19 +312,6 @@ class SampleOutcome(NamedTuple):
     score: float | None
     by_number: bool = False
     """`success` is only that the score is 0 or 1, which means nothing on a longer scale."""
-
-
-def number(value: Any) -> float | None:
-    """A value as Inspect's metrics count it; None for what is not a number, or a larger one than a float can be."""
-    if not isinstance(value, bool | int | float | str):
-        return None
-    if isinstance(value, str) and (value in _WORDS or value.lower() in _WORDS):
-        return _WORDS.get(value, _WORDS.get(value.lower()))
-    try:
-        read = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return read if math.isfinite(read) else None
 
 
 def whole_number(value: Any) -> int | None:
@@ -359,6 +343,6 @@ def outcome(scores: Mapping[str, Any]) -> SampleOutcome:
     for value in scores.values():
         found = number(value)
         if found is not None:
-            is_word = isinstance(value, bool) or (isinstance(value, str) and (value in _WORDS or value.lower() in _WORDS))
+            is_word = isinstance(value, bool) or (isinstance(value, str) and (value in WORDS_OF_SCORES or value.lower() in WORDS_OF_SCORES))
             return SampleOutcome(found >= 1 if is_word or found in (0.0, 1.0) else None, found, by_number=not is_word)
     return SampleOutcome(None, None)

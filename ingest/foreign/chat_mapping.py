@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.rows import Conversation, LoggedMessage, number, numbers, outcome, whole_number
+from ingest.conversation.rows import Conversation, LoggedMessage, numbers, outcome, whole_number
 from ingest.conversation.usage import UNKNOWN_MODEL
 from ingest.foreign.mapped_messages import MAIN, THOUGHTS, get, mapped_messages
 from ingest.foreign.mapping_file import FILE, MESSAGE_KEYS, OUTER, ChatMapping, OutcomeColumns, Unmet, columns_of
-from ingest.reading.text import dumps, loads, parsed
+from ingest.reading.text import dumps, loads, number, parsed
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 

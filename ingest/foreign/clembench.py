@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ingest.conversation.messages import keys_with_content, text_of
-from ingest.conversation.rows import Conversation, LoggedMessage, ToolUse, number, numbers, reading_of
+from ingest.conversation.rows import Conversation, LoggedMessage, ToolUse, numbers, reading_of
 from ingest.reading.adapter_types import FileKind, Place, Reading, begins
-from ingest.reading.text import loads, read_time
+from ingest.reading.text import loads, number, read_time
 from schemas.common.errors import BadInputError
 
 FORMAT: Final = "clembench"

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.messages import chat_messages, is_item, plain_keys, text_of
-from ingest.conversation.rows import LoggedMessage, number, outcome
+from ingest.conversation.rows import LoggedMessage, outcome
 from ingest.foreign.mapping_file import MESSAGE_KEYS, ChatMapping, MessageColumns, columns_of
-from ingest.reading.text import parsed, read_any_time
+from ingest.reading.text import number, parsed, read_any_time
 from schemas.common.errors import BadInputError
 
 MAIN: Final = "assistant"

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ingest.conversation.rows import Conversation, LoggedMessage, completed, number, numbers, reading_of
+from ingest.conversation.rows import Conversation, LoggedMessage, completed, numbers, reading_of
 from ingest.foreign.chat_lines import rows_of
 from ingest.reading.adapter_types import Place, Reading, begins
-from ingest.reading.text import dumps
+from ingest.reading.text import dumps, number
 from schemas.common.errors import BadInputError
 
 FORMAT: Final = "marble"

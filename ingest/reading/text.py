@@ -7,7 +7,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -296,3 +296,19 @@ def _read(text: str) -> datetime | None:
         return datetime.fromisoformat(text.replace("_", "T")).replace(tzinfo=None)
     except ValueError:
         return None
+
+
+WORDS_OF_SCORES: Final[Mapping[str, float]] = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+def number(value: Any) -> float | None:
+    """A value as Inspect's metrics count it; None for what is not a number, or a larger one than a float can be."""
+    if not isinstance(value, bool | int | float | str):
+        return None
+    if isinstance(value, str) and (value in WORDS_OF_SCORES or value.lower() in WORDS_OF_SCORES):
+        return WORDS_OF_SCORES.get(value, WORDS_OF_SCORES.get(value.lower()))
+    try:
+        read = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return read if math.isfinite(read) else None
