@@ -307,13 +307,8 @@ def _pairs(store: Store) -> pl.DataFrame:
     """Of each game its turns, counted by step, next step (null where none is known), and whether progress rose in either."""
     return query(
         store,
-        "SELECT benchmark, condition, team_name, hash(episode_id) AS game, after, rose, next, rises, late, n FROM ("
-        "SELECT episode_id, step AS after, gain > 1e-9 AS rose, CASE WHEN adjacent THEN next END AS next, "
-        "CASE WHEN adjacent THEN next_gain > 1e-9 END AS rises, 3 * place > 2 * turns AS late, count(*) AS n FROM ("
-        "SELECT *, row_number() OVER game AS place, count(*) OVER (PARTITION BY episode_id) AS turns, "
-        "lead(step) OVER game AS next, lead(gain) OVER game AS next_gain, lead(turn) OVER game = turn + 1 AS adjacent "
-        "FROM (SELECT episode_id, turn, step, gain FROM compared_steps) WINDOW game AS (PARTITION BY episode_id ORDER BY turn)"
-        ") GROUP BY ALL) INNER JOIN compared_games USING (episode_id) "
+        "SELECT benchmark, condition, team_name, hash(episode_id) AS game, after, rose, next, rises, late, turns AS n "
+        "FROM turn_pairs INNER JOIN compared_games USING (episode_id) WHERE ending = 'ended' "
         "QUALIFY count(next) OVER (PARTITION BY episode_id) > 0 ORDER BY benchmark, team_name, condition",
     )
 

@@ -49,6 +49,58 @@ from unmaterialized('turns') as turns
 left join acted using (episode_id, turn)
 left join adherence using (episode_id, turn);
 
+-- turn_steps: what became of each turn in one word, and what it gained.
+-- One row is a turn, of any benchmark.
+-- Read by game:
+create or replace view turn_steps as
+with starts as (
+    select episode_id, max(value) as progress
+    from unmaterialized('turn_metrics') as turn_metrics
+    where turn = 0 and metric like '%.overall_progress'
+    group by all
+)
+
+select
+    outcomes.episode_id, outcomes.turn, case
+        when not outcomes.accepted then 'refused'
+        when outcomes.outcome <> 'no_oracle' then outcomes.outcome
+        when outcomes.accepted then 'accepted'
+        else 'no_move'
+    end as step,
+    outcomes.outcome, outcomes.accepted, outcomes.undoes, outcomes.progress,
+    outcomes.progress - lag(outcomes.progress, 1, starts.progress) over (
+        partition by outcomes.episode_id, starts.progress
+        order by outcomes.turn
+    ) as gain
+from unmaterialized('turn_outcomes') as outcomes
+left join starts using (episode_id);
+
+-- turn_pairs: the turns of each game, counted by step and next step.
+-- One row is (episode_id, after, rose, next, rises, late).
+-- Materialized: by game
+create or replace view turn_pairs as
+with placed as (
+    select
+        episode_id, step, gain,
+        3 * row_number() over game > 2 * count(*) over (partition by episode_id) as late,
+        lead(step) over game as next,
+        lead(gain) over game as next_gain,
+        lead(turn) over game = turn + 1 as adjacent
+    from unmaterialized('turn_steps')
+    window game as (partition by episode_id order by turn)
+)
+
+select
+    episode_id,
+    step as after,
+    gain > 1e-9 as rose,
+    case when adjacent then next end as next,
+    case when adjacent then next_gain > 1e-9 end as rises,
+    late,
+    count(*) as turns
+from placed
+group by all;
+
 -- repeated_episodes: episodes that tell again what another episode of the store tells: they are in no count, rate or mean.
 -- One row is an episode that does not count.
 -- A sample of Inspect is one by its uuid, whatever logs it is in: an `.eval` and its `.json`, a log and its retry.

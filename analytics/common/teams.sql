@@ -124,32 +124,15 @@ left join every_family('score_bounds') as bounds using (run_id);
 -- compared_steps: each turn with its team, its task, what became of it and what it gained: compared_turns without what is counted in texts.
 -- One row is a turn of a game that ended; a game that the store has twice is listed once.
 create or replace view compared_steps as
-with starts as (
-    select episode_id, max(value) as progress
-    from turn_metrics
-    where turn = 0 and metric like '%.overall_progress'
-    group by all
-)
-
 select
-    outcomes.episode_id, outcomes.turn, outcomes.benchmark, outcomes.condition, compared_games.team_name,
-    compared_games.task, compared_games.game, case
-        when not outcomes.accepted then 'refused'
-        when outcomes.outcome <> 'no_oracle' then outcomes.outcome
-        when outcomes.accepted then 'accepted'
-        else 'no_move'
-    end as step,
-    case outcomes.outcome when 'followed' then 1.0::double when 'not_followed' then 0.0::double end as followed,
-    outcomes.accepted::int::double as accepted,
-    outcomes.undoes::int::double as undoes,
-    outcomes.progress,
-    outcomes.progress - lag(outcomes.progress, 1, starts.progress) over (
-        partition by outcomes.episode_id, starts.progress
-        order by outcomes.turn
-    ) as gain
-from outcomes
+    turn_steps.episode_id, turn_steps.turn, compared_games.benchmark, compared_games.condition, compared_games.team_name,
+    compared_games.task, compared_games.game, turn_steps.step,
+    case turn_steps.outcome when 'followed' then 1.0::double when 'not_followed' then 0.0::double end as followed,
+    turn_steps.accepted::int::double as accepted,
+    turn_steps.undoes::int::double as undoes,
+    turn_steps.progress, turn_steps.gain
+from turn_steps
 inner join compared_games using (episode_id)
-left join starts using (episode_id)
 where compared_games.ending = 'ended';
 
 -- compared_turns: each turn with its team, its task, what became of it and what it gained: what models of turns are made from.

@@ -10,7 +10,7 @@ with counted as (
         sum(oracle_remove_share) as share,
         count(*) filter (oracle_remove_any) as any_,
         count(*) filter (oracle_remove_first) as first_
-    from unmaterialized('craft_removals')
+    from unmaterialized('craft_removal_turns')
     group by episode_id
 )
 

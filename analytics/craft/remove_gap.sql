@@ -1,9 +1,10 @@
--- craft_removals: who took away, and whether that would have helped, turn by turn: the part of craft_turn_facts that the remove gap asks for.
+-- craft_removal_turns: who took away, and whether that would have helped, as the log of a game tells it.
 -- One row is a turn of a CRAFT game.
-create or replace view craft_removals as
+-- Materialized: by game
+create or replace view craft_removal_turns as
 with moves as (
     select episode_id, turn, verb = 'remove' as attempted_remove
-    from actions
+    from unmaterialized('actions')
     where verb not in ('clarify', 'unreadable')
 ),
 
@@ -13,26 +14,34 @@ candidates as (
         count(*) filter (listed) as n_listed,
         count(*) filter (listed and undoes) as n_listed_remove,
         coalesce(bool_or(undoes) filter (listed and rank = 1), false) as first_is_remove
-    from oracle_actions
+    from unmaterialized('oracle_actions')
     group by all
 )
 
 select
-    turns.episode_id, episodes.level, run_conditions.condition, episodes.model,
-    episodes.team ->> 'builder' as builder,
-    turns.turn, moves.attempted_remove,
+    turns.episode_id, turns.turn, moves.attempted_remove,
     coalesce(turns.oracle_available and moves.attempted_remove is not null, false) as oracle_available,
     coalesce(candidates.n_listed, 0) as n_oracle,
     case when candidates.n_listed > 0 then candidates.n_listed_remove > 0 end as oracle_remove_any,
     case when candidates.n_listed > 0 then candidates.first_is_remove end as oracle_remove_first,
     case when candidates.n_listed > 0 then candidates.n_listed_remove / candidates.n_listed end as oracle_remove_share
-from turns
+from unmaterialized('turns') as turns
 inner join episodes using (episode_id)
-inner join run_conditions using (run_id)
 left join moves using (episode_id, turn)
 left join candidates
     on moves.episode_id = candidates.episode_id and moves.turn = candidates.turn
 where episodes.benchmark = 'craft';
+
+-- craft_removals: who took away, and whether that would have helped, turn by turn: the part of craft_turn_facts that the remove gap asks for.
+-- One row is a turn of a CRAFT game.
+create or replace view craft_removals as
+select
+    removals.episode_id, episodes.level, run_conditions.condition, episodes.model,
+    episodes.team ->> 'builder' as builder,
+    removals.* exclude (episode_id)
+from craft_removal_turns as removals
+inner join episodes using (episode_id)
+inner join run_conditions using (run_id);
 
 -- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading, over the targets of some tiers; a table macro: `from remove_gap_by('any')`.
 -- One row is (condition, model, builder, turn).
