@@ -54,7 +54,6 @@ Kind = Literal[
 HREF: Final = "→ href"
 CODE: Final = "→ code"
 """Beside the columns of a row: no query calls its own so. `assets/grid.js` reads them."""
-_IN_ALL: Final = "→ rows in all"
 NUMERIC: Final = frozenset({"share", "score", "count", "number", "cost", "money", "seconds", "p"})
 
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -148,11 +147,11 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     if drawn is not None:  # the figure above the table is of the same rows
         return RowBlock(drawn.slice(request.start, request.size), len(drawn))
     cut = f"LIMIT {request.size} OFFSET {request.start}"
-    found = _kept(read, rows, f"SELECT *, count(*) OVER () AS {in_name(_IN_ALL)} FROM ({sql}) {cut}", values)
-    total = int(found[_IN_ALL][0]) if len(found) else 0
-    if not len(found) and request.start:
-        total = int(_run(read, rows, f"SELECT count(*) FROM ({sql})", values).item())
-    return RowBlock(found.drop(_IN_ALL), total)
+    found = _kept(read, rows, f"SELECT * FROM ({sql}) {cut}", values)
+    total = request.start + len(found)
+    if len(found) == request.size or (request.start and not len(found)):  # a count reads less than all columns of all rows
+        total = int(_kept(read, rows, f"SELECT count(*) FROM ({sql})", values).item())
+    return RowBlock(found, total)
 
 
 def every_row(read: Reader, rows: TableRows) -> pl.DataFrame:

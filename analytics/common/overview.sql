@@ -8,7 +8,7 @@ select * from unmaterialized(every_family('process')) as process;
 -- One row is (episode_id, agent, link, status) of attributions.
 -- Materialized: by judged game
 create or replace view game_regrets as
-select episode_id, agent, link, status, count(distinct turn) as turns, sum(cost) as cost
+select episode_id, agent, link, status, count(distinct turn) as turns, count(*) as parts, sum(cost) as cost
 from unmaterialized('attributions') as attributions
 where cost > 1e-9 and isfinite(cost)
 group by all;

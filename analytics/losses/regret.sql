@@ -4,10 +4,11 @@
 -- Report: regret-by-step, ordered by benchmark, share desc, step
 create or replace macro regret_by_step(chosen := true) as table
 with found as (
-    select costs.benchmark, costs.episode_id, coalesce(failure_steps.step, 'undecided') as step, sum(cost) as cost, count(distinct turn) as turns
-    from attributed_costs as costs
+    select games.benchmark, episode_id, coalesce(failure_steps.step, 'undecided') as step, sum(cost) as cost, count(distinct turn) as turns
+    from attributions
+    inner join (select * from games where chosen) as games using (episode_id)
     left join failure_steps using (link)
-    where cost > 0 and isfinite(cost) and episode_id in (select episode_id from games where chosen)
+    where cost > 0 and isfinite(cost)
     group by all
 ),
 
@@ -41,28 +42,40 @@ group by all;
 -- Report: regret-by-team, ordered by benchmark, team_name, cost desc, link, role
 -- Shows: team_name, step, link, role, turns, cost_a_game, share, unit
 create or replace macro regret_by_team(chosen := true) as table
-with valued as (
-    select team_names.team_name, games.benchmark, count(distinct episode_id) as games
-    from game_costs
-    inner join games using (episode_id)
+with played as (
+    select episode_id, benchmark, model, team_name
+    from (select * from games where chosen) as chosen_games
     inner join team_names using (episode_id)
-    where episode_id in (select episode_id from games where chosen)
+),
+
+units as (
+    select episode_id, any_value(unit) as unit
+    from game_costs
+    group by all
+),
+
+valued as (
+    select team_name, benchmark, count(*) as games
+    from units
+    inner join played using (episode_id)
     group by all
 ),
 
 found as (
     select
-        benchmark, team_name, link,
-        coalesce(step, 'undecided') as step,
-        case when status = 'answered' then coalesce(role, agent, 'nobody') else status end as part,
-        part || coalesce(' ' || case when agent_model <> team_name then agent_model end, '') as role,
-        any_value(model) as model,
-        count(*) as turns,
-        sum(cost) as cost,
-        any_value(unit) as unit
-    from attributed_costs as costs
-    left join failure_steps using (link)
-    where cost > 0 and isfinite(cost) and episode_id in (select episode_id from games where chosen)
+        played.benchmark, played.team_name, regrets.link,
+        coalesce(failure_steps.step, 'undecided') as step,
+        case when regrets.status = 'answered' then coalesce(agents.role, regrets.agent, 'nobody') else regrets.status end as part,
+        part || coalesce(' ' || case when agents.model <> played.team_name then agents.model end, '') as role,
+        any_value(played.model) as model,
+        sum(regrets.parts)::bigint as turns,
+        sum(regrets.cost) as cost,
+        any_value(units.unit) as unit
+    from game_regrets as regrets
+    inner join played using (episode_id)
+    left join units using (episode_id)
+    left join agents on regrets.episode_id = agents.episode_id and regrets.agent = agents.agent
+    left join failure_steps on regrets.link = failure_steps.link
     group by all
 )
 

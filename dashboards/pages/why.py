@@ -56,7 +56,8 @@ _COUNT: Final = """
     WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     """
 _READERS: Final = """
-    SELECT judge, count(DISTINCT episode_id) AS games FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost)
+    SELECT judge, count(DISTINCT episode_id) AS games FROM attributions
+    WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     GROUP BY judge ORDER BY games DESC, judge
     """
 _BENCHMARKS: Final = """
