@@ -147,10 +147,10 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     if drawn is not None:  # the figure above the table is of the same rows
         return RowBlock(drawn.slice(request.start, request.size), len(drawn))
     cut = f"LIMIT {request.size} OFFSET {request.start}"
-    found = _kept(read, rows, f"SELECT * FROM ({sql}) {cut}", values)
+    found = _cached(read, rows, f"SELECT * FROM ({sql}) {cut}", values)
     total = request.start + len(found)
     if len(found) == request.size or (request.start and not len(found)):  # a count reads less than all columns of all rows
-        total = int(_kept(read, rows, f"SELECT count(*) FROM ({sql})", values).item())
+        total = int(_cached(read, rows, f"SELECT count(*) FROM ({sql})", values).item())
     return RowBlock(found, total)
 
 
@@ -185,7 +185,7 @@ def _cell(read: Reader, column: GridColumn, name: str, row: Mapping[str, Any]) -
     return f"{text} {ends}".rstrip()
 
 
-def _kept(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
+def _cached(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
     """As `_run`, until the store changes: a grid is drawn as high as its rows need, then asks for the very rows that told how many."""
     if rows.frame is not None or not rows.stays:
         return _run(read, rows, sql, values)
