@@ -19,18 +19,12 @@ from schemas.families import family, games_apart, title_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    import polars as pl
 
 
 _LEADERBOARD = """
     SELECT * FROM leaderboard_by(levels := $levels) WHERE {filters}
     ORDER BY benchmark, score_mean DESC NULLS LAST, model, condition
 """
-
-
-def leaderboard_rows(read: Reader) -> pl.DataFrame:
-    """The leaderboard view under the filters; with a tier filter, means over the games of these tiers."""
-    return read.rows(_LEADERBOARD, {"levels": list(read.address.all("level")) or None}, filter_on=("benchmark", "condition", "model"))
 
 
 def _leaderboard(read: Reader, benchmark: str) -> TableRows:
@@ -336,7 +330,8 @@ def _things(benchmark: str) -> str:
 
 def _numbers_card(read: Reader, benchmark: str) -> Part:
     read = narrowed(read, benchmark)
-    rows = leaderboard_rows(read)
+    table = _leaderboard(read, benchmark)
+    rows = read.rows(table.sql, table.parameters, filter_on=table.filter_on)  # the very query of the table: it is asked once
     return card(
         "In numbers",
         fold(read, TEAMS, benchmark),
