@@ -74,6 +74,11 @@ def thing_of(benchmarks: Collection[str]) -> str:
     return "game" if not benchmarks or any(map(family, benchmarks)) else "transcript"
 
 
+def group_of(benchmark: str) -> str:
+    """What its games are grouped by: teams; of transcripts the experiments."""
+    return "team" if family(benchmark) else "experiment"
+
+
 def in_words(read: Reader) -> str:
     """The filters that are set, for a title: `CRAFT, vague`."""
     return ", ".join(value_in_words(read, key, value) for key in LABELS for value in read.address.all(key))

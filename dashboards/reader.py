@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import orjson
 
+from analytics.comparison.game_values import short_names
 from analytics.installation import are_current
 from analytics.query import frame
 from analytics.views import read_stored
@@ -170,6 +171,10 @@ class Reader:
         """What a condition's code stands for: `oracle shown, 20 turns, run 7`."""
         return self._conditions.get(condition or "") or in_words(condition)
 
+    def team_in_words(self, model: str, condition: str | None) -> str:
+        """The evaluated model; where a log does not name it, the experiment."""
+        return printable(model) if model != UNKNOWN else self.condition_in_words(condition)
+
     @cached_property
     def _conditions(self) -> dict[str, str]:
         rows = self.rows(
@@ -199,7 +204,7 @@ def reader(
         yield read
 
 
-_UNKNOWN = "unknown"
+UNKNOWN = "unknown"
 """The model where a log does not name it: what tells such teams apart is then their name."""
 
 
@@ -236,9 +241,16 @@ def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName
     names: list[TeamName] = []
     for model, said in zip(models, phrases, strict=True):
         own = _telling(said, [others for other, others in zip(models, phrases, strict=True) if other == model and others != said])
-        is_named = model != _UNKNOWN or not own
+        is_named = model != UNKNOWN or not own
         names.append(TeamName(model, ", ".join(own)) if is_named else TeamName(", ".join(own), ""))
     return names
+
+
+def names_of_teams(names: Sequence[str]) -> dict[str, str]:
+    """Name as in the view `team_names` -> as the front page has it: the evaluated model, and partners where two teams have the same."""
+    first = {name: name.partition(", ")[0].partition(" ")[2] if ", " in name else name for name in names}
+    alone = Counter(first.values())
+    return {name: first[name] if alone[first[name]] == 1 else other for name, other in short_names(names).items()}
 
 
 def _telling(said: Sequence[str], others: Sequence[Sequence[str]]) -> list[str]:

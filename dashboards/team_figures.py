@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME
 from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, plain, short, styled
+from dashboards.filters import group_of, thing_of
 from dashboards.parts import Part, figure, html
 from dashboards.reader import Reader, TeamName
 from dashboards.teams import FEW, MOST_TEAMS, Row, Teams, categories, regret_by_agent
@@ -200,8 +201,10 @@ def _cell(place: int, is_tall: bool) -> dict[str, int]:  # noqa: FBT001 - one of
 
 
 def _short_label(name: TeamName, row: Row, teams: Teams) -> str:
-    """As `_label`, for narrow screens."""
+    """As `_label`, for narrow screens: where all teams are of one model, what tells them apart in its place."""
     few = " few" if row["games"] < FEW else ""
+    if name.detail and len({other.model for other in teams.names}) == 1:
+        return f"{plain(short(name.detail, 18))}<br><span style='font-size: 10px'>n {row['games']}{few}</span>"
     tail = name.detail.split(", ")[-1] if name.detail else ""
     small = f"{plain(short(tail, 14))} " if tail and [other.model for other in teams.names].count(name.model) > 1 else ""
     return f"{plain(short(name.model, 14))}<br><span style='font-size: 10px'>{small}n {row['games']}{few}</span>"
@@ -210,7 +213,7 @@ def _short_label(name: TeamName, row: Row, teams: Teams) -> str:
 def _label(name: TeamName, row: Row, teams: Teams) -> str:
     """The team, what tells it from its namesakes, and its games."""
     small = textwrap.wrap(name.detail, _DETAIL, max_lines=1, placeholder=" …") if name.detail else []
-    games = wording.counted(row["games"], "game" if family(teams.benchmark) else "transcript")
+    games = wording.counted(row["games"], thing_of([teams.benchmark]))
     few = ", few" if row["games"] < FEW else ""
     lines = textwrap.wrap(name.model, _NAME, max_lines=1 if name.detail else 2, placeholder=" …") or [name.model]
     first = "<br>".join(plain(short(line, _NAME)) for line in lines)
@@ -252,7 +255,7 @@ def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure
                 "thickness": 1.5,
                 "width": 0,
             },
-            customdata=[[measure.link(read, row), _said(measure, row)] for _, row, _ in own],
+            customdata=[[measure.link(read, row), _said(read, measure, row)] for _, row, _ in own],
             hovertemplate="%{customdata[1]}<extra></extra>",
             showlegend=False,
             **at,
@@ -268,11 +271,11 @@ def _or(end: float | None, value: float) -> float:
     return value if end is None else end
 
 
-def _said(measure: _Measure, row: Row) -> str:
+def _said(read: Reader, measure: _Measure, row: Row) -> str:
     low, high = measure.ends(row)
     ends = f" [{measure.write(low)}, {measure.write(high)}]" if low is not None and high is not None else ", no interval"
     told = f"{plain(measure.title)}: {measure.write(measure.value(row))}{ends}"
-    return f"{plain(row['team_name'])}<br>{told}<br>n {wording.count(row[measure.n])} {measure.n_of}"
+    return f"{plain(read.team_in_words(row['team_name'], row['condition']))}<br>{told}<br>n {wording.count(row[measure.n])} {measure.n_of}"
 
 
 def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
@@ -401,13 +404,16 @@ class _Line:
             opacity=_FADED if team["games"] < FEW else 1,
             line={"width": 2, "color": self.color, "dash": self.dash},
             marker={"size": 3.5 if len(known) <= _MANY_TURNS else 1.5, "color": self.color},
-            customdata=[[_turns_at(read, team, self.only, turn=str(found["turn"])), self._said(team, found, write)] for found in known],
+            customdata=[
+                [_turns_at(read, team, self.only, turn=str(found["turn"])), self._said(read, team, found, write)] for found in known
+            ],
             hovertemplate="%{customdata[1]}<extra></extra>",
             **at,
         )
 
-    def _said(self, row: Row, found: Row, write: Callable[[float | None], str]) -> str:
-        return f"{plain(row['team_name'])}, turn {found['turn']}: {self.key.replace('_', ' ')} {write(found[self.key])}, n {found[self.n]}"
+    def _said(self, read: Reader, row: Row, found: Row, write: Callable[[float | None], str]) -> str:
+        team = plain(read.team_in_words(row["team_name"], row["condition"]))
+        return f"{team}, turn {found['turn']}: {self.key.replace('_', ' ')} {write(found[self.key])}, n {found[self.n]}"
 
 
 _PANELS: Final[Sequence[tuple[str, Sequence[_Line]]]] = (
@@ -476,7 +482,7 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
 def caption(teams: Teams, only: Collection[str] = ()) -> str:
     """What the figure shows, of how many games, by which methods: the caption of a paper."""
     shown = teams.drawn(MOST_TEAMS)
-    thing, group = ("game", "team") if family(teams.benchmark) else ("transcript", "experiment")
+    thing, group = thing_of([teams.benchmark]), group_of(teams.benchmark)
     games = sum(row["games"] for row, _ in shown)
     counted = f"{len(shown)} of {wording.counted(len(teams.rows), group)}, {wording.counted(games, thing)}"
     parts = {
@@ -500,7 +506,7 @@ def caption(teams: Teams, only: Collection[str] = ()) -> str:
 
 def turns_caption(teams: Teams) -> str:
     """What `turns_figure` shows."""
-    thing, groups = ("game", "teams") if family(teams.benchmark) else ("transcript", "experiments")
+    thing, groups = thing_of([teams.benchmark]), f"{group_of(teams.benchmark)}s"
     ended = f"A {thing} that has ended keeps its score; other rates are of {thing}s that go on."
     return f"Rows: {groups}, the highest score first. Grey: the other {groups}. {ended}"
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.comparison.compare import compare
-from analytics.comparison.game_values import game_values, short_names
+from analytics.comparison.game_values import game_values
 from dashboards.address import game_at
 from dashboards.boards import drawing_of
-from dashboards.figures import SERIES, plain, styled
+from dashboards.figures import SERIES, plain, short, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, Kind, TableRows, few, fold, grid
 from dashboards.parts import Later, Part, aria, card, data, figure, html, link_choices, note
 from dashboards.playback.facts import facts_of, timeline
 from dashboards.playback.turn_outcome import tried, what_went_wrong
-from dashboards.reader import Reader, kept
+from dashboards.reader import UNKNOWN, Reader, kept, names_of_teams
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable
 from schemas.common.wording import count, in_words, number, score
@@ -103,6 +103,8 @@ _METRICS: Final[Mapping[str, str]] = {
 _SIDES: Final = ("team", "condition", "max_turns")
 _MOST_TASKS: Final = 8
 """Of the figure: with the table of all tasks and that of all pairs it stays below two screens."""
+_LETTERS: Final = 28
+"""Of a task's name next to the figure."""
 _COMPARED: Final = """
     SELECT benchmark FROM (SELECT DISTINCT benchmark, team_name, condition, max_turns FROM compared_games WHERE ending = 'ended')
     GROUP BY benchmark HAVING count(*) > 1
@@ -117,10 +119,10 @@ def content(read: Reader) -> Part:
         return side_by_side(read)
     names = read.rows(_COMPARED, filter_on=())["benchmark"].to_list()
     if not names:
-        return html.Div([html.H1(TITLE), note("There is nothing to compare: no two teams of a family have games that ended.")])
+        return html.Div([html.H1(TITLE), note("There is nothing to compare: it takes two teams, or experiments, of one family.")])
     benchmark = shown_benchmark(read, names)
     if benchmark is None:
-        return html.Div([html.H1(TITLE), note("No two teams to compare under these filters.", html.A("Show all families", href=PATH))])
+        return html.Div([html.H1(TITLE), note("There is nothing to compare under these filters.", html.A("Show all families", href=PATH))])
     metric = _metric(read)
     choices = [
         *benchmark_choices(read, names, benchmark, "pair"),
@@ -131,7 +133,7 @@ def content(read: Reader) -> Part:
 
 def _body(read: Reader, benchmark: str) -> Part:
     if _report(read, benchmark).is_empty():
-        return note(f"No two teams of this family have games with {_METRICS[_metric(read)]}.")
+        return note(f"No two of this family can be compared by {_METRICS[_metric(read)]}.")
     return html.Div(
         [
             _pair_card(read, _pair(read, benchmark), benchmark),
@@ -175,9 +177,9 @@ def _named(report: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     pairs = report.select("team_a", "team_b").rows()
-    short = [short_names(pair) for pair in pairs]
+    called = [names_of_teams(pair) for pair in pairs]
     names = [
-        pl.Series(f"short_{side}", [found[pair[place]] for found, pair in zip(short, pairs, strict=True)], dtype=pl.String)
+        pl.Series(f"short_{side}", [found[pair[place]] for found, pair in zip(called, pairs, strict=True)], dtype=pl.String)
         for place, side in enumerate("ab")
     ]
     return report.with_row_index("pair", 1).with_columns(names)
@@ -192,7 +194,10 @@ def _pair(read: Reader, benchmark: str) -> dict[str, Any]:
 def _side(row: Mapping[str, Any], side: str) -> str:
     """The team, and of condition and turn limit what differs."""
     more = [str(row[f"{name}_{side}"]) for name in row["differs"].split(" and ") if name != "team"]
-    return printable(str(row[f"short_{side}"])) + (f" ({', '.join(more)})" if more else "")
+    name = printable(str(row[f"short_{side}"]))
+    if name == UNKNOWN and more:
+        return printable(in_words(", ".join(more)))
+    return name + (f" ({', '.join(more)})" if more else "")
 
 
 def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
@@ -209,7 +214,7 @@ def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
         tasks = tasks_of(read, row)
         drawn = [
             figure(
-                "compare-tasks", _dumbbells(tasks.head(_MOST_TASKS), row, _METRICS[_metric(read)]), label="both teams on each shared task"
+                "compare-tasks", _dumbbells(tasks.head(_MOST_TASKS), row, _METRICS[_metric(read)]), label="both sides on each shared task"
             ),
             html.P(f"The {_MOST_TASKS} tasks with the largest differences, of {len(tasks)}.", className="hint")
             if len(tasks) > _MOST_TASKS
@@ -260,7 +265,7 @@ def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any], title: str) -> go.Fi
             customdata=[_games_href(found) for found in shown.iter_rows(named=True)],
             hovertemplate="%{y}: %{x:.3g}<extra>%{fullData.name}</extra>",
         )
-    drawn.update_yaxes(type="category")
+    drawn.update_yaxes(type="category", tickvals=names, ticktext=[short(name, _LETTERS) for name in names])
     drawn.update_xaxes(title=title)
     return styled(drawn, height=124 + 22 * len(shown))
 
@@ -314,6 +319,6 @@ def _tasks(read: Reader, part: str) -> TableRows:
 
 _PAIR: Final = Later("compare-pair", _body, 900)
 LATER = (_PAIR,)
-PAIRS: Final = Grid("compare-pairs", _pairs, "Pairs of teams")
-TASKS: Final = Grid("compare-tasks", _tasks, "Tasks: a click opens both games side by side")
+PAIRS: Final = Grid("compare-pairs", _pairs, "All pairs")
+TASKS: Final = Grid("compare-tasks", _tasks, "Tasks: a click opens both sides")
 TABLES = (PAIRS, TASKS)

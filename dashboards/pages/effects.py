@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.comparison.game_values import short_names
 from analytics.reports import report
 from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, plain, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
-from dashboards.reader import Reader, kept
+from dashboards.reader import Reader, kept, names_of_teams
 from schemas.common.text import in_shell, printable
 from schemas.common.wording import count, counted, in_words, number
 
@@ -129,7 +128,7 @@ def correlation_figure(rows: pl.DataFrame) -> go.Figure | None:
 
 def mediation_figure(rows: pl.DataFrame) -> go.Figure | None:
     """What of a difference goes along with each mediator."""
-    short = short_names([*rows["team_a"], *rows["team_b"]])
+    short = names_of_teams([*rows["team_a"], *rows["team_b"]])
     dots = [
         Dot(
             line=f"{in_words(row['mediator'])}\0{short[row['team_a']]} {short[row['team_b']]}",
@@ -185,7 +184,7 @@ def ability_figure(rows: pl.DataFrame) -> go.Figure | None:
     dots = []
     for kind in ("team", "task"):
         own = rows.filter(pl.col("kind") == kind, pl.col("value").is_not_null()).sort("value", descending=True)
-        names = short_names(own["name"].to_list()) if kind == "team" else {}
+        names = names_of_teams(own["name"].to_list()) if kind == "team" else {}
         dots += [
             Dot(
                 line=f"{printable(names.get(row['name'], row['name']))}\0{kind} {row['game']} {row['condition']} {row['max_turns']}",
@@ -226,7 +225,7 @@ def survival_figure(rows: pl.DataFrame) -> go.Figure | None:
     """Of `survival-curves`, the rows of one event: the share of games without it, turn by turn."""
     if rows.is_empty():
         return None
-    short = short_names(rows["team"].to_list())
+    short = names_of_teams(rows["team"].to_list())
     drawn = []
     for (condition, team), part in rows.group_by("condition", "team", maintain_order=True):
         alone = part["condition"].n_unique() == rows["condition"].n_unique()

@@ -11,7 +11,7 @@ from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narro
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
-from dashboards.reader import Reader
+from dashboards.reader import UNKNOWN, Reader
 from schemas.common.wording import counted, in_words, interval, score, share, share_interval, share_of
 from schemas.families import family
 
@@ -38,7 +38,7 @@ _COUNTED = "the turns that the rules could classify"
 _FEW = 30
 """Turns below which a bar is hatched."""
 
-_GROUPS = {"model": "Team", "level": "Tier", "turn": "Turn"}
+_GROUPS = {"model": "Team", "condition": "Experiment", "level": "Tier", "turn": "Turn"}
 _WEIGHTS = {"turns": "turns", "cost": "what was lost"}
 _OTHER = "other"
 
@@ -135,7 +135,7 @@ def _body(read: Reader, _: str) -> Part:
         [
             *benchmarks,
             link_choices("Taxonomy", [(in_words(name), address.to(taxonomy=name), name == taxonomy) for name in known[benchmark]]),
-            link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items()]),
+            link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items() if key in _groups(read)]),
             link_choices("Weighted by", [(label, address.to(weight=key), key == weight) for key, label in _WEIGHTS.items()]),
         ]
     )
@@ -178,8 +178,15 @@ def _asked(read: Reader, known: Mapping[str, Sequence[str]]) -> tuple[str, str, 
     benchmark = next((name for name, taxonomies in known.items() if taxonomy in taxonomies), None) or shown_benchmark(read, known)
     if benchmark is None:
         return None
-    by = read.address.one("by") if read.address.one("by") in _GROUPS else "model"
+    groups = _groups(narrowed(read, benchmark))
+    by = read.address.one("by") if read.address.one("by") in groups else groups[0]
     return benchmark, taxonomy if taxonomy in known[benchmark] else known[benchmark][0], by
+
+
+def _groups(read: Reader) -> list[str]:
+    """By what turns can be grouped: where logs do not name the model, by experiment."""
+    is_named = read.rows("SELECT coalesce(bool_or(model <> $unknown), true) AS named FROM games WHERE {filters}", {"unknown": UNKNOWN})
+    return [key for key in _GROUPS if key != ("condition" if is_named["named"].item() else "model")]
 
 
 def _weight(read: Reader) -> str:
@@ -212,7 +219,8 @@ def _commonest(rows: pl.DataFrame, by: str) -> str:
     if rows[by].n_unique() == 1:
         return f"{said}."
     ends = share_interval(worst["share_low"], worst["share_high"])
-    return f"{said}; worst for {_GROUPS[by].lower()} {worst[by]}, {share(worst['share'])}{ends and ' '}{ends}."
+    where = in_words(worst[by]) if by == "condition" else worst[by]
+    return f"{said}; worst for {_GROUPS[by].lower()} {where}, {share(worst['share'])}{ends and ' '}{ends}."
 
 
 def _left_out(read: Reader, taxonomy: str) -> list[Part]:
@@ -269,8 +277,9 @@ def report_figure(read: Reader) -> go.Figure | None:
         return None
     taxonomy = known[benchmark][0]
     read = narrowed(read, benchmark)
-    rows = grouped(counts(read, taxonomy, "model"), "model")
-    return chart(rows, Bars("model", taxonomy), read.address, scores(read, "model"))
+    by = _groups(read)[0]
+    rows = grouped(counts(read, taxonomy, by), by)
+    return chart(rows, Bars(by, taxonomy), read.address, scores(read, by))
 
 
 def counts(read: Reader, taxonomy: str, by: str, weight: str = "turns") -> pl.DataFrame:
@@ -332,7 +341,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     order = ranked(rows)
     colors = colors or order
     groups = sorted(rows[by].unique(), key=lambda group: (-_score(beside.get(group)), group)) if not is_upright else []
-    drawn = make_subplots(cols=2 if beside else 1, shared_yaxes=True, column_widths=[1, 3] if beside else None, horizontal_spacing=0.03)
+    drawn = make_subplots(cols=2 if beside else 1, shared_yaxes=True, column_widths=[1, 3] if beside else None, horizontal_spacing=0.05)
     at = {"row": 1, "col": 2 if beside else 1}
     for category in order:
         color = _QUIET if category in _RIGHT else OTHER if category == _OTHER else color_of(category, colors)
@@ -374,11 +383,16 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     drawn.update_xaxes(title=title, **format_, **at)
     sizes = dict(rows.select(by, "denominator").unique(maintain_order=True).iter_rows())
     things = "" if weight == "cost" else "<br><span style='font-size: 10.5px'>{}</span>"
-    labels = [f"{plain(short(str(group), _LETTERS))}{things.format(counted(sizes[group], 'turn')) if things else ''}" for group in groups]
+    called = [short(in_words(group) if by == "condition" else str(group), _LETTERS) for group in groups]
+    labels = [
+        f"{plain(name)}{things.format(counted(sizes[group], 'turn')) if things else ''}" for name, group in zip(called, groups, strict=True)
+    ]
     drawn.update_yaxes(tickvals=list(range(len(groups))), ticktext=labels, range=[len(groups) - 0.45, -0.55], zeroline=False)
     if beside:
         _beside(drawn, [beside.get(group) for group in groups])
     styled(drawn, height=128 + 44 * len(groups))
+    if beside:  # on a narrow screen there is no room for it in one line
+        drawn.layout.xaxis.title.text = drawn.layout.xaxis.title.text.replace("bars: ", "bars:<br>")
     drawn.update_layout(legend={"itemclick": False, "itemdoubleclick": False}, bargap=0.35)
     return drawn
 
@@ -409,7 +423,7 @@ def _beside(drawn: go.Figure, rows: Sequence[Row | None]) -> None:
     least = min((0.0, *(row["score"] - end for (_, row), end in zip(known, ends[0], strict=True))))
     most = max((least, *(row["score"] + end for (_, row), end in zip(known, ends[1], strict=True))))
     beyond = 0.08 * (most - least or 1)  # a value written over a dot at the end has room
-    drawn.update_xaxes(title="score", range=[least - beyond, most + beyond], nticks=4, row=1, col=1)
+    drawn.update_xaxes(title="score", range=[least - beyond, most + beyond], nticks=3, row=1, col=1)
 
 
 def _pattern(row: Mapping[str, Any], color: str, weight: str) -> str:

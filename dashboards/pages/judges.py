@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dashboards.address import Address
+from dashboards.filters import thing_of
 from dashboards.judging.panel import COST, DISAGREEMENT
 from dashboards.judging.reliability import AGREEMENT, CORRECTED, DRIFT, PROBING
 from dashboards.judging.scores import SCORES, Section, chosen, report_figure
@@ -56,13 +57,14 @@ def content(read: Reader) -> Part:
 
 def _nothing_yet(read: Reader) -> Part:
     """The judge that these games can have at once: the engine where it follows them, else a model."""
-    played = read.rows(_BENCHMARKS)["benchmark"]
+    played = read.rows(_BENCHMARKS)["benchmark"].to_list()
+    thing = thing_of(played)
     rubrics = [f"--rubric {rubric.name}" for benchmark in played for rubric in of_engine(benchmark)]
     if rubrics:
         engine = html.Pre(" ".join(["cotrace judge", *rubrics, "--judge engine"]))
-        return note("No judge has scored these games yet. The engine judge needs no model:", engine)
+        return note(f"No judge has scored these {thing}s yet. The engine judge needs no model:", engine)
     model = html.Pre("cotrace judge --rubric mast --model openai/gpt-4o-mini --dry-run")
-    return note("No judge has scored these games yet, and no engine follows them. What a model would be asked, and cost:", model)
+    return note(f"No judge has scored these {thing}s yet, and no engine follows them. What a model would be asked, and cost:", model)
 
 
 def ahead(read: Reader) -> Iterator[Address]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME, game_at
 from dashboards.figures import SPIRALS, mark_of, numbered, plain, short, styled
-from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark, thing_of
+from dashboards.filters import OTHER_FILTERS, benchmark_choices, group_of, narrowed, shown_benchmark, thing_of
 from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note, pager
 from dashboards.reader import Reader
@@ -81,7 +81,10 @@ def _body(read: Reader, _: str) -> Part:
         [
             html.P(_answer(read, thing), className="lead"),
             *choices,
-            card("Teams", *drawn_twice("spirals-teams", read, teams_of(read, benchmark), label="score and turns in spirals", only=_BESIDE)),
+            card(
+                f"{group_of(benchmark).capitalize()}s",
+                *drawn_twice("spirals-teams", read, teams_of(read, benchmark), label="score and turns in spirals", only=_BESIDE),
+            ),
             card(
                 f"{thing.capitalize()}s, turn by turn",
                 figure("spirals", _map(read, episodes), label=f"turns of every {thing}, those inside spirals coloured by kind"),
@@ -90,7 +93,7 @@ def _body(read: Reader, _: str) -> Part:
                 hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn; "
                 f"colour is the kind of spiral. Click a cell to open the {thing} there.{cut}",
             ),
-            card("By kind and team", fold(read, KINDS, benchmark)),
+            card("By kind", fold(read, KINDS, benchmark)),
         ]
     )
 
@@ -158,6 +161,10 @@ def _episodes(read: Reader, start: int) -> pl.DataFrame:
 
 
 def _map(read: Reader, episodes: pl.DataFrame) -> go.Figure:
+    import polars as pl
+
+    called = [read.team_in_words(model, condition) for model, condition in episodes.select("model", "condition").rows()]
+    episodes = episodes.with_columns(model=pl.Series(called, dtype=pl.String))
     shown = {"ids": episodes["episode_id"].to_list()}
     cells = read.rows("SELECT episode_id, turn, outcome FROM outcomes WHERE episode_id IN (SELECT unnest($ids)) ORDER BY turn", shown)
     spirals = read.rows(_SPIRALS).join(episodes, on="episode_id", how="semi").sort("episode_id", "start_turn", "kind")

@@ -49,7 +49,7 @@ WHERE {filters}
 """
 _COUNT = f"SELECT count(*) AS turns {_MATCHING}"
 _PAGE = f"""
-SELECT episode_id, turn, model, task_id, outcome, accepted
+SELECT episode_id, turn, model, condition, task_id, outcome, accepted
 {_MATCHING}
 ORDER BY CASE WHEN outcome = 'not_followed' THEN 0 WHEN NOT accepted THEN 1 WHEN outcome = 'no_move' THEN 3 ELSE 2 END,
     model, task_id, episode_id, turn
@@ -85,14 +85,16 @@ def content(read: Reader) -> Part:
     shown = read.rows(_PAGE, {**asked, "start": start})
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
-    cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
+    cards = [
+        _turn_card(read, games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)
+    ]
     steps = pager(address, start, _SHOWN, found, "turns") if found > _SHOWN else None
     order = ": those that failed first, those without an action last" if not named else ""
     lead = html.P(f"{counted(found, 'turn')}{order}", className="lead")
     return html.Div([html.H1(printable(title)), lead, steps, *cards, steps if len(shown) == _SHOWN else None])
 
 
-def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | None) -> Part:
+def _turn_card(read: Reader, played: Transcript, row: dict[str, Any], notes: pl.DataFrame | None) -> Part:
     turn = played.turn(row["turn"])
     draw = drawing_of(played.benchmark)
     said = [
@@ -102,7 +104,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
     tried = [draw.action(action.verb, action.arguments) + _answer(action.accepted, action.error_text) for action in turn.actions]
     possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]
     head = html.A(
-        f"{printable(in_words(played.task_id))} · {printable(played.model)} · turn {turn.turn}",
+        f"{printable(in_words(played.task_id))} · {read.team_in_words(row['model'], row['condition'])} · turn {turn.turn}",
         href=game_at(played.episode_id, turn.turn),
     )
     return card(

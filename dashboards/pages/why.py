@@ -6,13 +6,13 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from analytics.comparison.game_values import short_names
 from analytics.losses.lost import amount, of_link, of_unit, reader_of
 from dashboards.address import game_at
 from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark, thing_of
 from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note
+from dashboards.reader import names_of_teams
 from schemas.common.wording import counted, in_words, share
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def teams_figure(read: Reader, flows: pl.DataFrame, unit: str) -> go.Figure:
     for row in flows.iter_rows(named=True):
         at = row["team_name"], row["step"]
         lost[at] = lost.get(at, 0) + row["cost_a_game"]
-    names = short_names(_teams(flows))
+    names = names_of_teams(_teams(flows))
     whole = {team: sum(cost for (of, _), cost in lost.items() if of == team) for team in names}
     teams = sorted(names, key=lambda team: -whole[team])[:_MOST_TEAMS]
     drawn = go.Figure()
@@ -369,7 +369,7 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
 
     drawn = go.Figure()
     order = [*teams, *sorted({*rows["team_name"].to_list()} - {*teams})]
-    names = short_names(order)
+    names = names_of_teams(order)
     for place, team in enumerate(order):
         part = rows.filter(team_name=team)
         is_other = place >= len(SERIES)

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Page
@@ -27,7 +28,8 @@ from schemas.common.errors import UsageError
 from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.analytics.test_views_judges import STARTED
+from tests.analytics.little_games import Game, Step, store_with
+from tests.analytics.test_views_judges import STARTED, job, label, verdict
 from tests.dashboards.sites import serve, served
 from tests.judges.judged_games import mark, store_of
 from tests.small_disk import on_a_small_disk
@@ -121,6 +123,29 @@ def test_a_rubric_for_any_game_is_one_for_these(store: Store) -> None:
     with reader(store, Address("/labelling")) as read:
         (chosen,) = re.findall(r"a\('([a-z ]+)', \{'href': '/labelling\?rubric[^}]*'choice chosen'", str(content(read)))
     assert chosen == "mast"
+
+
+@pytest.mark.parametrize("errs", [False, True])
+def test_when_labels_are_enough(tmp_path: Path, *, errs: bool) -> None:
+    """Where the labels so far are enough for all rates; with a judge that answers at random they are not."""
+    random = Random(1)
+    units: list[tuple[str, int | None]] = [(f"g{number // 5}", number % 5 + 1) for number in range(150)]
+    run = job("one", judge="llm:one")._replace(rubric="pragmatic_sufficiency")
+    given = random.choices(["yes", "no"], [7, 3], k=150)
+    answers = random.choices(["yes", "no"], k=150) if errs else given
+    labels = [
+        label(unit, answer)._replace(rubric=run.rubric, score=float(answer == "yes"))
+        for unit, answer in zip(units[:60], given[:60], strict=True)
+    ]
+    verdicts = [verdict(run, unit, answer)._replace(rubric=run.rubric) for unit, answer in zip(units, answers, strict=True)]
+    store = store_with(tmp_path, [Game([Step("{}")] * 5, name=f"g{number}") for number in range(30)])
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    ensure_installed(store)
+    with reader(store, Address("/labelling", {"rubric": (run.rubric,), "annotator": ("ann",)})) as read:
+        text = str(content(read))
+    assert "The least sure of 1 rate is known to plus or minus" in text
+    assert ("You may stop" in text) is not errs
 
 
 @pytest.mark.sampled(4)

@@ -25,6 +25,7 @@ from cotrace.cli import cli
 from dashboards.address import Address
 from dashboards.answers import answers
 from dashboards.drawing import draw_page
+from dashboards.page_file import page_file
 from dashboards.pages import pages
 from dashboards.parts import to_html
 from dashboards.reader import reader
@@ -214,14 +215,19 @@ def test_what_is_not_known_is_drawn_as_not_known(played: Store, tmp_path: Path) 
 
 
 def test_a_store_of_transcripts_has_no_words_of_games(tmp_path: Path) -> None:
-    """Transcripts, scores, verdicts and labels."""
-    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})).store
+    """Transcripts, scores, verdicts and labels; and experiments have the names that the front page gives them."""
+    for name in ("first_run", "second_run"):
+        written(tmp_path / "logs" / f"{name}.jsonl", {"id": "x", "messages": CHAT * 2, "score": len(name) % 2})
+    store = ingested(tmp_path, tmp_path / "logs").store
     ensure_installed(store)
     page = re.sub(r"<[^>]+>", " ", to_html(draw_page(store, Address.parse("/", "")).content))
     for word in ("transcripts", "with a score", "verdicts", "labels"):
         assert word in page
-    found = re.search(r".{60}\b[Gg]ames?\b.{20}", page)
-    assert found is None, found
+    for path in ("/", "/compare", "/spirals", "/judges", "/failures"):
+        page = re.sub(r"<(table|style).*?</\1>|<[^>]+>", " ", page_file(store, Address.parse(path, "")), flags=re.DOTALL)
+        found = re.search(r".{60}(?<!model=)\b([Gg]ame|[Tt]eam|[Uu]nknown)s?\b(?![?]).{20}", page)
+        assert found is None, (path, found[0])
+        assert path == "/judges" or "first run" in page, path
 
 
 def test_the_first_lines_answer_who_what_where_and_how_sure(drawn: Drawn) -> None:

@@ -28,7 +28,7 @@ from dashboards.grid import every_row, few
 from dashboards.page_file import document, page_file
 from dashboards.pages import pages, why
 from dashboards.parts import compact
-from dashboards.reader import reader, team_names
+from dashboards.reader import names_of_teams, reader, team_names
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.common import wording
@@ -116,6 +116,12 @@ def test_three_teams_of_one_model_have_three_names(played: Store, tmp_path: Path
         again = [name.detail for name in team_names(read, [row | {"condition": f"run {place}"} for place, row in enumerate([rows[0]] * 2)])]
     assert told == ["seats players 5, memory true", "memory false", "seats players 7", "seats players 10"]  # reasoning tells nobody apart
     assert again == ["run 0", "run 1"]  # nothing else differs
+    assert names_of_teams(["director a, builder x", "director b, builder x", "c"]) == {
+        "director a, builder x": "a", "director b, builder x": "b", "c": "c",
+    }  # fmt: skip
+    assert names_of_teams(["director a, builder x", "director a, builder y"]) == {
+        "director a, builder x": "x", "director a, builder y": "y",
+    }  # fmt: skip
 
 
 def test_a_team_of_one_game_is_drawn_as_one_of_few_games(played: Store, tmp_path: Path) -> None:
