@@ -26,7 +26,9 @@ from analytics.query import query
 from analytics.reports import report
 from dashboards.address import Address
 from dashboards.drawing import draw_page
-from dashboards.judging.scores import _worst
+from dashboards.figures import Axis
+from dashboards.judging.reliability import _drawn
+from dashboards.judging.scores import _worst, dots
 from dashboards.pages.judges import SECTIONS
 from dashboards.parts import compact
 from dashboards.reader import computed
@@ -201,6 +203,17 @@ def test_corrected_rates_show_the_reports_numbers(store: Store) -> None:
     for row in rows.iter_rows(named=True):
         assert rate(row["rate"], row["rate_low"], row["rate_high"]) in said
         assert f">{wording.share(row['judge_rate'])}<" in said
+
+
+@pytest.mark.parametrize("rate", [None, 0.5])
+def test_the_legend_of_corrected_rates_names_each_team_once(rate: float | None) -> None:
+    """With labels and without them; of ten teams the six with the most units."""
+    rows = pl.DataFrame(
+        [{"question": question, "model": f"m{place}", "units": 10 - place, "judge_rate": 0.4} for question in "ab" for place in range(10)]
+    ).with_columns(pl.lit(rate, pl.Float64).alias(name) for name in ("rate", "rate_low", "rate_high"))
+    drawn = dots(_drawn(rows), Axis(title="rate of yes", is_share=True))
+    named = [trace.name.partition(",")[0] for trace in drawn.data if trace.showlegend and trace.x]
+    assert sorted(named) == [f"m{place}" for place in range(6)]
 
 
 def test_probes_show_the_reports_numbers(store: Store) -> None:

@@ -42,6 +42,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     yield from held_open(attributed(folder / "logs", folder))
 
 
+def test_of_many_teams_six_have_a_colour_of_their_own() -> None:
+    """The others are grey, and have one name in the legend."""
+    teams = [f"m{place}" for place in range(9)]
+    rows = pl.DataFrame([{"team_name": team, "turn": turn, "lost_a_game": float(turn)} for team in teams for turn in (1, 2)])
+    drawn = why._curve(rows, teams, "steps")
+    assert [trace.name for trace in drawn.data if trace.showlegend] == [*teams[:6], "other"]
+    assert len({trace.line.color for trace in drawn.data}) == 7
+    assert [trace.meta for trace in drawn.data] == teams
+
+
 @pytest.mark.parametrize("filters", ["", "level=simple", "level=none"])
 def test_turns_and_benchmarks_are_those_of_attributed_costs(store: Store, filters: str) -> None:
     """The page asks the rows for them, not the view with all its columns."""

@@ -10,6 +10,7 @@ import pytest
 from analytics.query import query
 from schemas.store.store import Store
 from tests.analytics.test_views_reference import reference
+from tests.dashboards.test_overview import figures_of
 from tests.masters import held_open, published_store
 
 
@@ -37,3 +38,14 @@ def test_every_text_of_the_published_games_is_in(published: Store) -> None:
     (texts,) = query(published, "select sum(counted)::bigint from receipts where kind = 'keys'").row(0)
     (bad,) = query(published, "select (select count(*) from rejects) + (select count(*) from log_disagreements)").row(0)
     assert (lost, bad, texts > 0) == (0, 0, True)
+
+
+@pytest.mark.shared
+def test_what_leaders_would_draw_at_random_is_marked_on_the_page(published: Store) -> None:
+    """Each mission has the share of evil players among those drawn, without an interval, as it is not an estimate."""
+    (drawn,) = [figure for figure in figures_of(published, "/avalon") if any("by drawing" in (trace.name or "") for trace in figure.data)]
+    chance = {trace.name: trace for trace in drawn.data if "by drawing" in (trace.name or "")}
+    (expected,) = query(published, "select avg(evil_chance) from avalon_trust where chosen > 0 and mission = 1 and side = 'evil'").row(0)
+    assert set(chance) == {"evil leaders, by drawing", "good leaders, by drawing"}
+    assert expected in [pytest.approx(value) for value in chance["evil leaders, by drawing"].x]
+    assert not any(length for trace in chance.values() for length in trace.error_x.array)
