@@ -24,7 +24,7 @@ SERIES: Final[tuple[str, ...]] = ("#5267b2", "#be856b", "#499b9b", "#a34b6a", "#
 
 OTHER: Final = "#8a8f9c"
 """What is grouped; always hatched."""
-QUIET: Final = "#c9ccd3"
+QUIET: Final = "rgba(138, 143, 156, 0.22)"
 """What went right, beside what went wrong."""
 
 FULLER: Final = ((0, "rgba(73, 153, 155, 0.06)"), (1, "rgba(73, 153, 155, 0.62)"))

@@ -404,9 +404,7 @@ class _Line:
             opacity=_FADED if team["games"] < FEW else 1,
             line={"width": 2, "color": self.color, "dash": self.dash},
             marker={"size": 3.5 if len(known) <= _MANY_TURNS else 1.5, "color": self.color},
-            customdata=[
-                [_turns_at(read, team, self.only, turn=str(found["turn"])), self._said(read, team, found, write)] for found in known
-            ],
+            customdata=[[_turns_at(read, team, self.only, turn=str(one["turn"])), self._said(read, team, one, write)] for one in known],
             hovertemplate="%{customdata[1]}<extra></extra>",
             **at,
         )

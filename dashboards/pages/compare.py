@@ -103,8 +103,6 @@ _METRICS: Final[Mapping[str, str]] = {
 _SIDES: Final = ("team", "condition", "max_turns")
 _MOST_TASKS: Final = 8
 """Of the figure: with the table of all tasks and that of all pairs it stays below two screens."""
-_LETTERS: Final = 28
-"""Of a task's name next to the figure."""
 _COMPARED: Final = """
     SELECT benchmark FROM (SELECT DISTINCT benchmark, team_name, condition, max_turns FROM compared_games WHERE ending = 'ended')
     GROUP BY benchmark HAVING count(*) > 1
@@ -193,11 +191,9 @@ def _pair(read: Reader, benchmark: str) -> dict[str, Any]:
 
 def _side(row: Mapping[str, Any], side: str) -> str:
     """The team, and of condition and turn limit what differs."""
-    more = [str(row[f"{name}_{side}"]) for name in row["differs"].split(" and ") if name != "team"]
+    details = ", ".join(str(row[f"{name}_{side}"]) for name in row["differs"].split(" and ") if name != "team")
     name = printable(str(row[f"short_{side}"]))
-    if name == UNKNOWN and more:
-        return printable(in_words(", ".join(more)))
-    return name + (f" ({', '.join(more)})" if more else "")
+    return printable(in_words(details)) if name == UNKNOWN and details else f"{name} ({details})" if details else name
 
 
 def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
@@ -265,7 +261,7 @@ def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any], title: str) -> go.Fi
             customdata=[_games_href(found) for found in shown.iter_rows(named=True)],
             hovertemplate="%{y}: %{x:.3g}<extra>%{fullData.name}</extra>",
         )
-    drawn.update_yaxes(type="category", tickvals=names, ticktext=[short(name, _LETTERS) for name in names])
+    drawn.update_yaxes(type="category", tickvals=names, ticktext=[short(name, 28) for name in names])
     drawn.update_xaxes(title=title)
     return styled(drawn, height=124 + 22 * len(shown))
 

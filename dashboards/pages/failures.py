@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dashboards.address import Address
-from dashboards.figures import OTHER, SERIES, color_of, plain, short, styled
+from dashboards.figures import OTHER, QUIET, SERIES, color_of, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
@@ -27,7 +27,6 @@ ORDER = 20
 
 _RIGHT = ("correct", "no_error", "none_of_these", "none")
 """Categories of turns that went right: pale, at the end of the bars."""
-_QUIET: Final = "rgba(138, 143, 156, 0.22)"
 _LETTERS: Final = 24
 """Letters of a group's name that a label has room for."""
 
@@ -344,7 +343,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     drawn = make_subplots(cols=2 if beside else 1, shared_yaxes=True, column_widths=[1, 3] if beside else None, horizontal_spacing=0.05)
     at = {"row": 1, "col": 2 if beside else 1}
     for category in order:
-        color = _QUIET if category in _RIGHT else OTHER if category == _OTHER else color_of(category, colors)
+        color = QUIET if category in _RIGHT else OTHER if category == _OTHER else color_of(category, colors)
         part = rows.filter(pl.col("category") == category)
         own = part[by].to_list()
         links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in own]
@@ -369,7 +368,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
                 "pattern": {
                     "shape": [_pattern(row, color, weight) for row in part.iter_rows(named=True)],
                     "solidity": 0.35,
-                    "fgcolor": _QUIET if color == _QUIET else None,
+                    "fgcolor": QUIET if color == QUIET else None,
                 },
             },
             **at,
@@ -384,9 +383,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     sizes = dict(rows.select(by, "denominator").unique(maintain_order=True).iter_rows())
     things = "" if weight == "cost" else "<br><span style='font-size: 10.5px'>{}</span>"
     called = [short(in_words(group) if by == "condition" else str(group), _LETTERS) for group in groups]
-    labels = [
-        f"{plain(name)}{things.format(counted(sizes[group], 'turn')) if things else ''}" for name, group in zip(called, groups, strict=True)
-    ]
+    labels = [f"{plain(name)}{things.format(counted(sizes[group], 'turn'))}" for name, group in zip(called, groups, strict=True)]
     drawn.update_yaxes(tickvals=list(range(len(groups))), ticktext=labels, range=[len(groups) - 0.45, -0.55], zeroline=False)
     if beside:
         _beside(drawn, [beside.get(group) for group in groups])

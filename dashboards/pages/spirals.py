@@ -71,7 +71,7 @@ def _body(read: Reader, _: str) -> Part:
     episodes = _episodes(read, start)
     if episodes.is_empty():
         return note("There is no such page of games.", html.A("Show the first", href=read.address.to(**{"from": None})))
-    total, thing = len(_played(read)), thing_of([benchmark])
+    total, thing, group = len(_played(read)), thing_of([benchmark]), group_of(benchmark)
     cut = (
         f" Of {thing}s with more than {_LONGEST} turns the first {_LONGEST} are drawn."
         if (episodes["turns_taken"] > _LONGEST).any()
@@ -82,8 +82,7 @@ def _body(read: Reader, _: str) -> Part:
             html.P(_answer(read, thing), className="lead"),
             *choices,
             card(
-                f"{group_of(benchmark).capitalize()}s",
-                *drawn_twice("spirals-teams", read, teams_of(read, benchmark), label="score and turns in spirals", only=_BESIDE),
+                f"{group}s".title(), *drawn_twice("spirals-teams", read, teams_of(read, benchmark), label="score and spirals", only=_BESIDE)
             ),
             card(
                 f"{thing.capitalize()}s, turn by turn",

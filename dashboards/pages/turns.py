@@ -85,9 +85,7 @@ def content(read: Reader) -> Part:
     shown = read.rows(_PAGE, {**asked, "start": start})
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
-    cards = [
-        _turn_card(read, games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)
-    ]
+    cards = [_turn_card(read, games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.to_dicts()]
     steps = pager(address, start, _SHOWN, found, "turns") if found > _SHOWN else None
     order = ": those that failed first, those without an action last" if not named else ""
     lead = html.P(f"{counted(found, 'turn')}{order}", className="lead")
