@@ -380,7 +380,7 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
             line={"shape": "hv", "color": color_of(team, order)},
             marker={"size": 5},
             name="other" if is_other else plain(names[team]),
-            legendgroup="other" if is_other else team,
+            legendgroup="other" if is_other else plain(names[team]),
             showlegend=place <= len(SERIES),
             meta=plain(names[team]),
             hovertemplate="turn %{x}: %{y:.3g}<extra>%{meta}</extra>",

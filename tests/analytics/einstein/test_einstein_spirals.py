@@ -145,7 +145,7 @@ def test_personas_make_the_spirals_that_they_are_made_for(tmp_path: Path) -> Non
 
 def test_the_page_on_spirals_says_what_the_adapter_does(tmp_path: Path) -> None:
     """Its row for Einstein: out of a corner bin or from the common bin to a start bin, carried out or not, and nothing else."""
-    page = (DOCS / "spirals.md").read_text(encoding="utf-8")
+    page = (DOCS / "dev" / "benchmark_rules.md").read_text(encoding="utf-8")
     (row,) = [line for line in page.splitlines() if line.startswith("| einstein |")]
     assert "out of the corner bin it lies in, or from the common bin to a start bin" in row
     assert "carried out or not" in row
