@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import tomllib
 from fnmatch import fnmatch
+from importlib.metadata import distributions, metadata
 from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
 
 from cotrace.rooms import ROOMS
 from tests.places import ROOT
@@ -36,3 +39,18 @@ def test_the_docs_are_installed_whole() -> None:
         for path in ROOT.glob(pattern)
     }
     assert [str(path) for path in tracked("docs") if path not in installed] == []
+
+
+def test_what_is_pinned_runs_on_the_oldest_python_that_is_promised() -> None:
+    """Debian 12 has Python 3.11.2: a pin that wants a later 3.11 ends the set-up there."""
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pinned = [line.partition("==")[0] for line in lines if "==" in line]
+    assert len(pinned) > 100
+    wants = {name: metadata(name).get("Requires-Python") or "" for name in pinned if installed(name)}
+    assert len(wants) > 100
+    assert {name: want for name, want in wants.items() if "3.11.2" not in SpecifierSet(want)} == {}
+
+
+def installed(name: str) -> bool:
+    """Whether the distribution is here: some pins are of other systems."""
+    return any(distributions(name=name))
