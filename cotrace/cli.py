@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import errno
 import io
@@ -15,7 +14,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TextIO
 
 import click
 
@@ -152,7 +151,7 @@ def _stopped_by(error: BaseException) -> int:
     if is_interrupt(error):
         return _ended(error)
     if os.strerror(errno.EPIPE) in str(error) and _nobody_reads():  # whichever library has met it, as under `| head`
-        _let_go_of_stdout()
+        _let_go_of(sys.stdout)
         return 0
     return _complain(_unforeseen(error), error)
 
@@ -164,10 +163,10 @@ def _nobody_reads() -> bool:
     return any(events & (select.POLLERR | select.POLLHUP) for _, events in watch.poll(0))
 
 
-def _let_go_of_stdout() -> None:
+def _let_go_of(stream: TextIO) -> None:
     """What could not be written is not tried again when the program ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
@@ -181,7 +180,7 @@ def _unforeseen(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and (package := install_hint(error.name)):
         return f"this needs the package {package}"
     if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
-        _let_go_of_stdout()
+        _let_go_of(sys.stdout)
         return f"cannot be written: {os.strerror(errno.ENOSPC).lower()}; make room and start the same command again"
     if isinstance(error, OSError) and error.errno in _OF_PATHS and error.filename is not None:  # of a path that somebody named
         return f"{error.filename}: {error.strerror}"
@@ -199,8 +198,10 @@ def _with_guess(error: click.ClickException) -> str:
 
 
 def _complain(message: str, error: BaseException) -> int:
-    with contextlib.suppress(BrokenPipeError):  # as under `2>&1 | head`
+    try:
         if os.environ.get("COTRACE_DEBUG"):
             echo("".join(traceback.format_exception(error)), err=True, nl=False)
         echo(f"cotrace: {' '.join(message.split())}", err=True)
+    except BrokenPipeError:  # as under `2>&1 | head`
+        _let_go_of(sys.stderr)
     return 2
