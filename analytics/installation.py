@@ -125,10 +125,10 @@ def _store_rows(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
             connection.execute(f"delete from {schema}.{spec.name} where episode_id not in (select episode_id from {schema}.unchanged)")
             connection.execute(spec.fill)
     connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
-    connection.execute(_MARK.format(schema=schema))
+    ((marked,),) = connection.execute(_MARK.format(schema=schema)).fetchall()
     if is_left:
         connection.execute(f"{DUE.format(schema=schema)}drop table {schema}.batch")
-    return bool(is_left)
+    return bool(is_left and marked)  # games without a source stay due: they do not come again and again
 
 
 _TURNS_AT_ONCE: Final = 100_000
