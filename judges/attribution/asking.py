@@ -387,7 +387,8 @@ class _Job:
                 failed.append(reply.call.error or reply.call.status)
             return reply.filled
 
-        found = await MANNERS[self._request.manner](game, Ask(put, agents_of(game)))
+        agents = agents_of(game)
+        found = await MANNERS[self._request.manner](game, Ask(put, agents)) if agents else None
         if any(reply.call.status == "unasked" for reply in replies):
             self.report.not_asked += 1
             return []
@@ -398,7 +399,8 @@ class _Job:
         if status == "failed":
             self.report.first_error = self.report.first_error or failed[0]
         self.report.undecided += status == "undecided"
-        reason = found.reason if found else failed[0] if failed else "no turn was named"
+        nothing = "no turn was named" if agents else "the log has no agent"
+        reason = found.reason if found else failed[0] if failed else nothing
         whence = [reply.call for reply in replies if found is None or reply.filled is found.form][-1:]
         call_id = next((call.call_id for call in whence if call.attempts), None)
         return [self._verdict(game, question, found, (status, reason, call_id)) for question in ("agent", "step")]

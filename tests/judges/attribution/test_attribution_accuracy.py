@@ -26,6 +26,7 @@ from providers.provider import ModelSettings
 from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
+from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.judges.attribution.test_craft_attribution import attributed
 from tests.providers.test_forms import replying
 from tests.servers.dialects import completion, tool_call
@@ -307,3 +308,16 @@ def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str,
     ).rows()
     assert [same for same, _ in rows] == [True, True]
     assert all("so it seems" in reply for _, reply in rows)
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_a_log_without_agents_is_undecided_and_ends_no_run(manner: str, tmp_path: Path) -> None:
+    """Nobody can be named: no model is asked, and the games around it go on."""
+    store = store_with(tmp_path, [Game([Step('"1"', (Move("place"),))], name="empty")])
+    with store.writing() as connection:
+        for table in ("utterances", "actions", "agents"):
+            connection.execute(f"DELETE FROM {table}")
+    with replying(completion({"role": "assistant", "content": "{}"})) as (url, asked):
+        report = ask_games(AskingRequest(settings=ModelSettings(model="local/none", base_url=url), manner=manner), store)
+    assert (report.undecided, len(asked)) == (1, 0)
+    assert set(query(store, "SELECT reason FROM verdicts")["reason"]) == {"the log has no agent"}
