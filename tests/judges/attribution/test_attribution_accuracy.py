@@ -312,7 +312,7 @@ def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str,
 
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_log_without_agents_is_undecided_and_ends_no_run(manner: str, tmp_path: Path) -> None:
-    """Nobody can be named: no model is asked, and the games around it go on."""
+    """No agent can be named: no model is asked, and the games around it go on."""
     store = store_with(tmp_path, [Game([Step('"1"', (Move("place"),))], name="empty")])
     with store.writing() as connection:
         for table in ("utterances", "actions", "agents"):
