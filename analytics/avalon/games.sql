@@ -37,7 +37,7 @@ voted as (
         count(*) filter (side = 'good' and vote_right = 1) as good_votes_right,
         count(*) filter (side = 'evil') as evil_votes,
         count(*) filter (side = 'evil' and vote_right = 1) as evil_votes_right,
-        count(*) filter (side = 'good' and proven_bad = 1) as good_votes_on_proven_bad,
+        count(*) filter (side = 'good' and vote is not null and proven_bad = 1) as good_votes_on_proven_bad,
         sum(proven_mistake)::bigint as proven_mistake_votes,
         sum(proven_mistake_as_told)::bigint as proven_mistake_votes_as_told,
         count(*) filter (proven_mistake = 1 and role = 'merlin') as proven_mistake_votes_merlin,

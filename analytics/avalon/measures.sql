@@ -70,6 +70,7 @@ with placed as (
     inner join avalon_games as played using (episode_id)
     where proposals.side is not null
         and proposals.team_evil is not null
+        and proposals.substituted = 0
         and (episodes_counted is null or list_contains(episodes_counted, proposals.episode_id))
 ),
 

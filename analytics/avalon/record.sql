@@ -97,9 +97,12 @@ with placed as (
         stages.done -> 'public' as everybody,
         cast(stages.done -> 'verdicts' as map(varchar, json))[players.player] as verdict,
         (stages.done ->> 'approve')::int as approve,
-        (stages.done ->> 'reject')::int as reject
+        (stages.done ->> 'reject')::int as reject,
+        replaced.turn is not null as substituted
     from avalon_turns as stages
     inner join avalon_players as players on stages.episode_id = players.episode_id and stages.done ->> 'leader' = players.player
+    left join (select episode_id, turn from actions where verb = 'propose' and not accepted) as replaced
+        on stages.episode_id = replaced.episode_id and stages.turn = replaced.turn
     where stages.stage = 'proposal'
 ),
 
@@ -107,7 +110,7 @@ judged as (
     select
         *,
         (verdict ->> 'open_teams')::int as open_teams,
-        side = 'good' and (verdict ->> 'open_teams')::int > 0 as could_do_better
+        not substituted and side = 'good' and (verdict ->> 'open_teams')::int > 0 as could_do_better
     from placed
 )
 
@@ -116,6 +119,7 @@ select
     array_to_string(team, '|') as team,
     (done ->> 'team_evil')::int as team_evil,
     list_contains(team, leader)::int as leader_in_team,
+    substituted::int as substituted,
     approve, reject,
     (done ->> 'auto')::boolean::int as auto,
     done ->> 'result' as result,

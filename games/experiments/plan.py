@@ -49,6 +49,8 @@ class ModelEntry(Settings):
     key_env: str | None = None
     timeout_s: float | None = Field(default=None, gt=0)
     tries: int | None = Field(default=None, ge=1)
+    request_fields: dict[str, Any] = Field(default_factory=dict)
+    """More fields of each request."""
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
 
@@ -364,6 +366,8 @@ def _with(settings: ModelSettings, entry: ModelEntry) -> ModelSettings:
     given = entry.model_dump(exclude_unset=True)
     if "key_env" in given:
         given["key_variable"] = given.pop("key_env")
+    if "request_fields" in given:
+        given["request_fields"] = tuple(given["request_fields"].items())
     return replace(settings, **given)
 
 

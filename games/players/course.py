@@ -65,7 +65,11 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
             step = next(course)
             while True:
                 if isinstance(step, Turn):
-                    actions = [_with_reading(action, readings) for action in step.actions]
+                    answered = {reply.agent for reply in replies}
+                    actions = [
+                        _with_reading(action, readings) if action.raw is not None or action.agent in answered else action
+                        for action in step.actions
+                    ]  # one without a text of an agent that was not asked, such as a card without a choice, comes from no reply
                     log.turn(replace(step, actions=actions, calls=tuple(calls), replies=(*step.replies, *replies)))
                     calls, replies, turns = [], [], turns + 1
                     step = course.send(())

@@ -10,7 +10,7 @@ from games.avalon.value import chances
 from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived, played_again
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
-from schemas.game import End, Header, Turn
+from schemas.game import ActionEntry, End, Header, Turn
 from schemas.records import EpisodeMetric, Failure, LogDisagreement, TurnMetric, TurnValue
 
 TAXONOMY = "avalon"
@@ -74,22 +74,31 @@ def failures(table: Table, turn: Turn, episode: str) -> Iterator[Failure]:
         return Failure(episode, turn.turn, agent, TAXONOMY, category, evidence)
 
     for action in turn.actions:
-        if action.verb == "vote" and side(table.role(action.agent)) == "good":
-            yield row(action.agent, *_vote(after["on_table"], action.agent))
-        elif action.verb == "propose" and side(table.role(action.agent)) == "good":
-            found = after["on_table"]["verdicts"][action.agent]
-            if found is not None:
-                wrong = found["bad"] and found["open_teams"]
-                yield row(action.agent, "proposes_proven_bad" if wrong else "proposal_not_refuted", found["basis"])
-        elif action.verb == "guess" and after["guess"]["right"] is not None:
-            right = after["guess"]["right"]
-            yield row(action.agent, "right_guess" if right else "wrong_guess", f"{after['guess']['guess']} is {after['guess']['role']}")
+        found = _action(table, after, action)
+        if found is not None:
+            yield row(action.agent, *found)
     if turn.state_before["stage"] == "proposal":
         yield from _of_team(table, turn, row)
     if turn.state_before["stage"] == "quest":
         last = after["missions"][-1]
         if last["fails"] is not None:
             yield row(None, "excess_fails" if last["fails"] > 1 else "no_excess", f"{last['fails']} fails")
+
+
+def _action(table: Table, after: dict[str, Any], action: ActionEntry) -> tuple[str, str | None] | None:
+    """Category and evidence."""
+    if action.accepted is False:
+        return "wrong_team_size" if action.error_code == "team_size" else "unreadable_reply", action.error_text
+    if action.verb == "guess" and after["guess"]["right"] is not None:
+        right = after["guess"]["right"]
+        return "right_guess" if right else "wrong_guess", f"{after['guess']['guess']} is {after['guess']['role']}"
+    if action.verb not in ("vote", "propose") or side(table.role(action.agent)) != "good":
+        return None
+    if action.verb == "vote":
+        return _vote(after["on_table"], action.agent)
+    found = after["on_table"]["verdicts"][action.agent]
+    wrong = found is not None and found["bad"] and found["open_teams"]
+    return None if found is None else ("proposes_proven_bad" if wrong else "proposal_not_refuted", found["basis"])
 
 
 def _vote(placed: dict[str, Any], voter: str) -> tuple[str, str | None]:

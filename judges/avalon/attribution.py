@@ -2,13 +2,14 @@
 
 The cost of a turn is by the model of `games.avalon.value`. A good leader who proposes, and each good player who approves, a team that was
 proven bad for that player could know better: they share the cost. The same holds for good players who reject a team that was proven clean
-for them. What no good player could prove is not anyone's fault. Merlin may do it as cover.
+for them. What no good player could prove is not anyone's fault. Merlin may do it as cover. A reply that cannot be read is `format`: a good
+leader's in whose place the rules choose a team, and good players' votes on a team that is clean for them or that they could have carried.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from judges.attribution.findings import NOTHING, Attributed, Finding, Lost
+from judges.attribution.findings import NOTHING, Attributed, Finding, Link, Lost
 from judges.evidence.transcript import Transcript, TurnView
 
 MEASURES: Final = ("avalon.good_wins",)
@@ -27,22 +28,31 @@ def _of_turn(game: Transcript, turn: TurnView, lost: Lost | None) -> Iterator[Fi
         yield Finding(turn.turn, None, "luck", cost, "the assassin named Merlin; by the model a guess at random")
         return
     placed: Mapping[str, Any] = turn.state_after.get("on_table") or {}
-    proven = dict(_proven(game, placed)) if stage == "proposal" else {}
-    for agent, evidence in proven.items():
-        yield Finding(turn.turn, agent, "acted_wrong", cost / len(proven), evidence, cost if len(proven) == 1 else None)
+    proven = {agent: (link, evidence) for agent, link, evidence in _proven(game, turn, placed)} if stage == "proposal" and placed else {}
+    for agent, (link, evidence) in proven.items():
+        yield Finding(turn.turn, agent, link, cost / len(proven), evidence, cost if len(proven) == 1 else None)
     if not proven and cost > NOTHING:
         yield Finding(turn.turn, None, "not_seen", cost, "no good player could prove what the team was")
 
 
-def _proven(game: Transcript, placed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Good players who could know better, and by what."""
+def _proven(game: Transcript, turn: TurnView, placed: Mapping[str, Any]) -> Iterator[tuple[str, Link, str]]:
+    """Good players who could know better, or whose reply could not be read, and by what."""
     good = [name for name, agent in game.agents.items() if (agent.private_view or {}).get("side") == "good"]
+    team, votes = ", ".join(placed["team"]), placed.get("votes") or {}
+    lost = [name for name, vote in votes.items() if vote is None]
+    is_decided_by_lost = placed["result"] == "rejected" and placed["approve"] + len(lost) > len(votes) // 2
+    substituted = next((action.error_text for action in turn.actions if action.verb == "propose" and action.accepted is False), None)
     for name in good:
-        found, vote = (placed.get("verdicts") or {}).get(name), (placed.get("votes") or {}).get(name)
+        found, vote = (placed.get("verdicts") or {}).get(name), votes.get(name)
+        proposed = placed["leader"] == name
+        if proposed and substituted is not None:
+            yield name, "format", f"{substituted}, so the rules put {team} in its place"
+        elif name in lost and (is_decided_by_lost or (found or {}).get("clean")):
+            yield name, "format", f"its vote on {team} cannot be read and counts as a rejection"
         if found is None or found["open_teams"] == 0:
             continue
-        done = [word for word, holds in (("proposed", placed["leader"] == name), ("approved", vote == "approve")) if holds]
+        done = [word for word, holds in (("proposed", proposed and substituted is None), ("approved", vote == "approve")) if holds]
         if found["bad"] and done:
-            yield name, f"{' and '.join(done)} {', '.join(placed['team'])}, proven to have evil by {found['basis']}"
+            yield name, "acted_wrong", f"{' and '.join(done)} {team}, proven to have evil by {found['basis']}"
         elif found["clean"] and vote == "reject":
-            yield name, f"rejected {', '.join(placed['team'])}, proven to have no evil"
+            yield name, "acted_wrong", f"rejected {team}, proven to have no evil"

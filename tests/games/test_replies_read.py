@@ -62,11 +62,14 @@ def test_cut_replies_are_named_with_their_limit(tmp_path: Path) -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("game", GAMES)
 def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
-    """Logs say of each reply, and of each action that came of one, that it had the form that was asked for."""
+    """Logs say of each reply, and of each action that came of one, that it had the form asked for; of other actions nothing."""
     code, said = played(game, "script", tmp_path)
     assert code == 0, said
     assert " unreadable" not in said
     lines = [line for logged in turns(tmp_path / "logs") for line in logged if "turn" in line]
     assert {reply["read"] for line in lines for reply in line["replies"]} <= {"as asked"}
+    for line in lines:
+        asked = {reply["agent"] for reply in line["replies"]}
+        assert [one for one in line["actions"] if one["read"] and one["raw"] is None and one["agent"] not in asked] == []
     store = ingested(tmp_path)
     assert {*query(store, "SELECT DISTINCT read FROM actions")["read"]} <= {"as asked", None}

@@ -11,9 +11,12 @@ import orjson
 import pytest
 from aiohttp import web
 
+from analytics.query import query
 from games.experiments.plan import play
 from games.players.running import RunTerms
+from judges.attribution.job import attribute_games
 from providers.provider import ModelSettings
+from tests.games.seats import ingested
 from tests.servers.serving import application, json_reply, served
 
 HEADS = {"TEAM": 0, "VOTE": 1, "CARD": 2, "GUESS": 3}
@@ -71,11 +74,12 @@ def test_a_model_plays_a_whole_game(server: tuple[str, Counter[str | None]], tmp
     actions = [action for turn in turns for action in turn["actions"]]  # type: ignore[attr-defined]
     assert {"TEAM", "VOTE", "CARD", None} <= set(asked)
     assert [action for action in actions if action.get("accepted") is False] == []
+    assert {action["read"] for action in actions if action["raw"] is None} == {None}  # cards of good players, who are not asked
     votes = [action for action in actions if action["verb"] == "vote"]
     assert votes
     assert {action["arguments"]["vote"] for action in votes} == {"approve"}
-    said = {utterance["text"] for turn in turns for utterance in turn["utterances"]}  # type: ignore[attr-defined]
-    assert {"I would like to hear more.", "It is early."} <= said
+    texts = {utterance["text"] for turn in turns for utterance in turn["utterances"]}  # type: ignore[attr-defined]
+    assert {"I would like to hear more.", "It is early."} <= texts
     assert turns[-1]["state_after"]["won_by"] is not None  # type: ignore[index]
 
 
@@ -92,3 +96,16 @@ def test_replies_in_no_form_are_marked_and_the_game_goes_on_by_the_stated_defaul
     last = turns[-1]["state_after"]
     assert {mission["result"] for mission in last["missions"]} == {"success"}  # type: ignore[index]
     assert {mission["rejected"] for mission in last["missions"]} == {4}  # type: ignore[index]
+
+
+def test_what_replaces_an_unread_reply_is_not_an_act_of_its_player(server: tuple[str, Counter[str | None]], tmp_path: Path) -> None:
+    """Failures have `unreadable_reply`, losses are attributed to the form, and a team that the rules chose is not the leader's."""
+    logged(tmp_path / "logs", server[0], "bad")
+    store = ingested(tmp_path)
+    attribute_games(store)
+    assert {*query(store, "SELECT category FROM failures WHERE agent IS NOT NULL")["category"]} == {"unreadable_reply"}
+    assert {*query(store, "SELECT link FROM attributions WHERE agent IS NOT NULL")["link"]} == {"format"}
+    placed = query(store, "SELECT DISTINCT substituted, proven_mistake FROM avalon_proposals")
+    assert placed.rows() == [(1, 0)]
+    assert query(store, "SELECT * FROM avalon_trust").is_empty()
+    assert query(store, "SELECT sum(good_votes_on_proven_bad) AS n FROM avalon_games").item() == 0

@@ -55,7 +55,7 @@ conditions: {turns: 6}
 teams:
   - {directors: openai/gpt-4o-mini, builder: "script:plain"}
 models:
-  openai/gpt-4o-mini: {max_tokens: 200}
+  openai/gpt-4o-mini: {max_tokens: 200, request_fields: {seed: 7}}
 limits: {concurrency: 8}
 """
 
@@ -138,6 +138,8 @@ def test_a_forecast_costs_nothing_and_foretells_the_calls(server: str, tmp_path:
     assert seen[-1][:4] == (2, 2, report.turns, report.calls)
     assert seen[-1].cost == pytest.approx(report.cost)
     assert seen[-1].seconds_left == 0
+    header = json.loads(report.paths[0].read_text("utf-8").splitlines()[0])
+    assert header["run"]["condition"]["request_fields"] == {"seed": 7}
     assert any(early.games < 2 and early.turns and early.seconds_left for early in seen)
     assert all(early.turns <= late.turns for early, late in pairwise(seen))
     done = cotrace("play", path, "--dry-run", "--out", tmp_path / "logs").stderr
