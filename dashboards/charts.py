@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import TypeAdapter
 
 from dashboards.address import FILTERS, GAME
-from dashboards.figures import FULLER, OUTCOMES, QUIET, RIGHT, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
+from dashboards.figures import FULLER, QUIET, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note, stat
 from schemas.common import wording
@@ -193,7 +193,10 @@ class FamilyPage:
         links = [self._link(read, chart.links, row) for row in rows.iter_rows(named=True)]
         if chart.kind == "dots":
             return _dots(chart, rows, links) if rows["series"].n_unique() <= _FEW else _grid(chart, rows, links)
-        return {"bars": _bars, "steps": _steps, "heat": _heat}[chart.kind](chart, rows, links)
+        if chart.kind == "bars":
+            taxonomies = rows["taxonomy"].unique() if "taxonomy" in rows.columns else ()
+            return _bars(chart, rows, links, [name for taxonomy in taxonomies for name in read.failures(taxonomy)])
+        return {"steps": _steps, "heat": _heat}[chart.kind](chart, rows, links)
 
     def _card(self, read: Reader, chart: Chart) -> Part:
         rows = self.rows(read, chart)
@@ -280,10 +283,11 @@ def _in_detail(value: Any) -> str:
 
 
 def _dots(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
+    model = chart.links.keys.get("model", "")  # a model's name stays what it is
     dots = [
         Dot(
-            line=wording.in_words(row["line"]),
-            series=str(row["series"]),
+            line=row["line"] if row["line"] == row.get(model) else wording.in_words(row["line"]),
+            series=row["series"] if row["series"] == row.get(model) else wording.in_words(row["series"]),
             value=row["value"],
             low=row["low"],
             high=row["high"],
@@ -353,6 +357,7 @@ def _heat(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
     drawn.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, type="category", tickfont={"size": 11.5})
     drawn.update_yaxes(title=chart.y, col=1)
     scale = {"cmin": 0, "cmax": 1} if chart.axis.is_share else {"cmin": 0}
+    drawn.update_annotations(font_size=13)
     drawn.update_layout(coloraxis={"colorscale": FULLER, "showscale": False, **scale})
     height = 90 + (30 if len(panels) > 1 else 0) + 38 * max(len(lines), 3)
     return styled(drawn, height=height, legend=False).update_layout(margin={"l": 4, "r": 4, "t": 34 if len(panels) > 1 else 8})
@@ -362,12 +367,14 @@ def _axis(values: Sequence[Any]) -> list[Any]:
     return [value if isinstance(value, int) else plain(wording.in_words(value)) for value in values]
 
 
-def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
+def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str], failures: Sequence[str]) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    order = sorted(rows["series"].unique(maintain_order=True).to_list(), key=RIGHT.__contains__)  # what went wrong comes first
-    is_shared_out = order != [""]
+    is_shared_out = "".join(rows["series"]) != ""
+    right = [name for name in rows["series"].unique(maintain_order=True) if name not in failures]
+    order = [*(name for name in failures if name in rows["series"]), *right]  # what went wrong comes first
+    categories = "series" if is_shared_out else "line"
     for series in order:
         at = [place for place, name in enumerate(rows["series"]) if name == series]
         part = rows[at]
@@ -378,7 +385,7 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
             name=plain(wording.in_words(series)),
             text=[wording.count(n) for n in part["n"]],
             textangle=0,
-            marker={"color": QUIET if series in RIGHT else color_of(series, order) if is_shared_out else OUTCOMES["not_followed"].color},
+            marker={"color": [QUIET if name in right else color_of(name, failures) for name in part[categories]]},
             customdata=[
                 [links[place], f"{wording.share(value)} ({wording.counted(n, chart.n_of)})"]
                 for place, value, n in zip(at, part["value"], part["n"], strict=True)

@@ -104,9 +104,6 @@ _LEFT: Final = -0.001
 _ALL_NAMED, _MANY = 10, 60
 """Turns up to which each is named, and from which on Plotly chooses."""
 
-RIGHT: Final = frozenset({"correct", "no_error", "none_of_these", "followed"})
-"""Categories in which nothing went wrong."""
-
 
 def plain(text: object) -> str:
     """Text from a log for a figure: figures read a small markup, so it is escaped."""
@@ -119,19 +116,13 @@ def short(text: str, letters: int) -> str:
 
 
 def color_of(name: str, order: Sequence[str]) -> str:
-    """The colour of a category, outcome or model; the same name has the same colour on every page with the same order.
+    """The colour of a category or model; the same name has the same colour on every page with the same order.
 
     Args:
-        name: what is drawn; what went right has its own colour, as have outcomes and kinds of spiral.
-        order: names that share the palette, the most important first; those beyond it are grey.
+        name: what is drawn.
+        order: names that share the palette, the most important first, of a taxonomy `Reader.failures`; those beyond it are grey.
     """
-    if name in RIGHT:
-        return mark_of("followed").color
-    known = mark_of(name)
-    if known.words:
-        return known.color
-    shared = [other for other in order if other not in RIGHT and not mark_of(other).words]
-    return SERIES[shared.index(name)] if name in shared[: len(SERIES)] else OTHER
+    return SERIES[order.index(name)] if name in order[: len(SERIES)] else OTHER
 
 
 def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.Figure:
@@ -168,6 +159,7 @@ def _template() -> Any:
 
     templates: Any = plotly.io.templates
     house = templates["plotly_white"]
+    house.data.bar[0].marker.line.width = 0  # a white edge, in the dark theme too
     house.layout.xaxis.labelalias = house.layout.yaxis.labelalias = _TICKS
     return house
 
@@ -276,7 +268,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
             y=[lines.index(dot.line) + shift for dot in own],
             mode="markers",
             cliponaxis=False,
-            name=plain(short(wording.in_words(name), _TOLD)),
+            name=plain(short(wording.in_words(name) if mark_of(name).words else name, _TOLD)),
             marker={"size": 14 if is_hollow and of_ring else 10, "color": color, "symbol": symbol, "line": {"color": color, "width": 1.5}},
             error_x=_ends(own, axis) | {"color": color, "thickness": 1.6, "width": 0},
             customdata=[[dot.link, _told(dot, axis, n_of)] for dot in own],

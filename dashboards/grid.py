@@ -445,9 +445,9 @@ def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any
     }
     if linked:
         definition["cellRenderer"] = "CotraceLink"
-    elif column.kind == "condition":
-        definition["cellRenderer"] = "CotraceCondition"
-    elif column.kind in {"words", "text", "team", "judge"}:
+    elif column.kind in {"condition", "words", "team"}:
+        definition["cellRenderer"] = "CotraceLines"
+    elif column.kind in {"text", "judge"}:
         definition["tooltipField"] = name
     return {key: value for key, value in definition.items() if value is not None}
 

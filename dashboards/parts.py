@@ -246,7 +246,7 @@ _LEGEND_ROOM, _LEGEND_LINE = 3, 20
 
 
 def figure(name: str, chart: go.Figure, *, label: str = "", caption: str = "") -> Part:
-    """A figure; points whose customdata begins with an address lead there when clicked.
+    """A figure; points whose customdata has an address lead there when clicked, as do the links of its list of marks (`assets/marks.js`).
 
     Args:
         name: its id.
@@ -266,13 +266,22 @@ def figure(name: str, chart: go.Figure, *, label: str = "", caption: str = "") -
             ),
             html.Div(
                 [
-                    html.Button(
-                        kind.upper(),
-                        className="quiet",
-                        **data(picture=kind),
-                        **aria(label=f"save the figure {label or name} as {kind.upper()}"),
+                    html.Details(
+                        [html.Summary("marks", **aria(label=f"marks of the figure {label or name} as links")), html.Div()],
+                        className="menu",
+                        **data(marks=""),
                     )
-                    for kind in ("svg", "pdf", "png")
+                    if _leads(chart)
+                    else None,
+                    *(
+                        html.Button(
+                            kind.upper(),
+                            className="quiet",
+                            **data(picture=kind),
+                            **aria(label=f"save the figure {label or name} as {kind.upper()}"),
+                        )
+                        for kind in ("svg", "pdf", "png")
+                    ),
                 ],
                 className="figure-files",
             ),
@@ -282,6 +291,12 @@ def figure(name: str, chart: go.Figure, *, label: str = "", caption: str = "") -
         role="group",
         **aria(label=label or name.replace("-", " ")),
     )
+
+
+def _leads(chart: go.Figure) -> bool:
+    """Whether a mark leads somewhere."""
+    told = (point if isinstance(point, list | tuple) else [point] for trace in chart.data for point in trace.customdata or ())
+    return any(isinstance(one, str) and one.startswith("/") for point in told for one in point)
 
 
 def _legend_lines(chart: go.Figure) -> int:

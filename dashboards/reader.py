@@ -97,6 +97,10 @@ def forget_kept() -> None:
         _FOUND.clear()
 
 
+_FAILURES: Final = """
+    SELECT category FROM game_categories INNER JOIN failure_kinds USING (taxonomy, category)
+    WHERE taxonomy = $taxonomy AND wrong GROUP BY category ORDER BY sum(turns) DESC, category
+"""
 _TURN_BYTES: Final = 2**16
 """Of a turn with its states and what was said: twice that of a large one."""
 
@@ -166,6 +170,10 @@ class Reader:
         condition, filter_values = where(self.address, filter_on)
         values = {**(parameters or {}), **(filter_values if "{filters}" in sql else {})}
         return sql.replace("{filters}", condition), values
+
+    def failures(self, taxonomy: str) -> list[str]:
+        """A taxonomy's categories of failure, the store's commonest first, whatever is filtered: `figures.color_of` goes by them."""
+        return self.rows(_FAILURES, {"taxonomy": taxonomy}, filter_on=())["category"].to_list()
 
     def condition_in_words(self, condition: str | None) -> str:
         """What a condition's code stands for: `oracle shown, 20 turns, run 7`."""
@@ -246,10 +254,11 @@ def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName
     return names
 
 
-def names_of_teams(names: Sequence[str]) -> dict[str, str]:
+def names_of_teams(read: Reader, names: Sequence[str]) -> dict[str, str]:
     """Name as in the view `team_names` -> as the front page has it: the evaluated model, and partners where two teams have the same."""
-    first = {name: name.partition(", ")[0].partition(" ")[2] if ", " in name else name for name in names}
-    alone = Counter(first.values())
+    models = dict(read.rows("SELECT team_name, any_value(model) FROM compared_games GROUP BY ALL", filter_on=()).rows())
+    first = {name: models.get(name, UNKNOWN) for name in names}
+    alone = Counter(model for model in first.values() if model != UNKNOWN)
     return {name: first[name] if alone[first[name]] == 1 else other for name, other in short_names(names).items()}
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME
-from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, plain, short, styled
+from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, color_of, plain, short, styled
 from dashboards.filters import group_of, thing_of
 from dashboards.parts import Part, figure, html
 from dashboards.reader import Reader, TeamName
-from dashboards.teams import FEW, MOST_TEAMS, Row, Teams, categories, regret_by_agent
+from dashboards.teams import FEW, MOST_TEAMS, Row, Teams, regret_by_agent
 from schemas.common import wording
 from schemas.families import family
 
@@ -139,7 +139,7 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     from plotly.subplots import make_subplots
 
     shown = teams.drawn(MOST_TEAMS)
-    rows = [row for row, _ in shown]
+    rows = [{**row, "called": str(name)} for row, name in shown]
     measures = [one for one in _measures(teams) if not only or one.key in only]
     has_regret = any(row["regret_n"] for row in rows)
     bars = [draw for key, draw in _BARS.items() if (not only or key in only) and (has_regret if key == "regret" else teams.failures)]
@@ -255,7 +255,7 @@ def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure
                 "thickness": 1.5,
                 "width": 0,
             },
-            customdata=[[measure.link(read, row), _said(read, measure, row)] for _, row, _ in own],
+            customdata=[[measure.link(read, row), _said(measure, row)] for _, row, _ in own],
             hovertemplate="%{customdata[1]}<extra></extra>",
             showlegend=False,
             **at,
@@ -271,16 +271,16 @@ def _or(end: float | None, value: float) -> float:
     return value if end is None else end
 
 
-def _said(read: Reader, measure: _Measure, row: Row) -> str:
+def _said(measure: _Measure, row: Row) -> str:
     low, high = measure.ends(row)
     ends = f" [{measure.write(low)}, {measure.write(high)}]" if low is not None and high is not None else ", no interval"
     told = f"{plain(measure.title)}: {measure.write(measure.value(row))}{ends}"
-    return f"{plain(read.team_in_words(row['team_name'], row['condition']))}<br>{told}<br>n {wording.count(row[measure.n])} {measure.n_of}"
+    return f"{plain(row['called'])}<br>{told}<br>n {wording.count(row[measure.n])} {measure.n_of}"
 
 
 def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
     """What went wrong, in strong colours from the left; what went right is the pale rest."""
-    shown = categories(teams)
+    shown = read.failures(teams.failures[0]["taxonomy"])[: len(SERIES)]
     parts: dict[str, list[tuple[float, int, int, str]]] = {name: [] for name in (*shown, "other")}
     sizes: list[int] = []
     for row in rows:
@@ -296,7 +296,7 @@ def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[R
         parts["other"].append((rest / size, rest, sizes[-1], _turns_at(read, row, "failure")))
     for name, found in parts.items():
         if any(share for share, *_ in found):
-            color = SERIES[shown.index(name)] if name in shown else OTHER
+            color = color_of(name, shown)
             words = plain(short(wording.in_words(name), 28))
             hover = [[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found]
             _bar(drawn, rows, [share for share, *_ in found], name=words, marker_color=color, customdata=hover, **at)
@@ -404,14 +404,13 @@ class _Line:
             opacity=_FADED if team["games"] < FEW else 1,
             line={"width": 2, "color": self.color, "dash": self.dash},
             marker={"size": 3.5 if len(known) <= _MANY_TURNS else 1.5, "color": self.color},
-            customdata=[[_turns_at(read, team, self.only, turn=str(one["turn"])), self._said(read, team, one, write)] for one in known],
+            customdata=[[_turns_at(read, team, self.only, turn=str(one["turn"])), self._said(team, one, write)] for one in known],
             hovertemplate="%{customdata[1]}<extra></extra>",
             **at,
         )
 
-    def _said(self, read: Reader, row: Row, found: Row, write: Callable[[float | None], str]) -> str:
-        team = plain(read.team_in_words(row["team_name"], row["condition"]))
-        return f"{team}, turn {found['turn']}: {self.key.replace('_', ' ')} {write(found[self.key])}, n {found[self.n]}"
+    def _said(self, row: Row, found: Row, write: Callable[[float | None], str]) -> str:
+        return f"{plain(row['called'])}, turn {found['turn']}: {self.key.replace('_', ' ')} {write(found[self.key])}, n {found[self.n]}"
 
 
 _PANELS: Final[Sequence[tuple[str, Sequence[_Line]]]] = (
@@ -436,7 +435,7 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
     from plotly.subplots import make_subplots
 
     shown = teams.drawn(most)
-    rows = [row for row, _ in shown]
+    rows = [{**row, "called": str(name)} for row, name in shown]
     panels = [(title, lines) for title, lines in _PANELS if any(row[lines[-1].key] is not None for row in teams.turns)]
     if not rows or not panels or max((row["turn"] for row in teams.turns), default=0) <= 1:
         return None
@@ -449,7 +448,7 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
         vertical_spacing=0.32 / (len(rows) + 1),
     )
     own = [teams.at(teams.turns, row) for row in rows]
-    for down, ((row, name), turns) in enumerate(zip(shown, own, strict=True), 1):
+    for down, (row, (_, name), turns) in enumerate(zip(rows, shown, own, strict=True), 1):
         others = [found for place, of_team in enumerate(own, 1) if place != down for found in (*of_team, None)]
         for across, (title, lines) in enumerate(panels, 1):
             at = {"row": down, "col": across}

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from dashboards.figures import SERIES
 from dashboards.reader import Reader, TeamName, team_names
 from schemas.common import wording
 
@@ -19,8 +18,6 @@ FEW: Final = 5
 """Games below which a team's marks are faint and its bars hatched."""
 MOST_TEAMS: Final = 10
 """Teams that are drawn, those with the most games; the table has all."""
-_CATEGORIES: Final = len(SERIES)
-"""Categories of failure with a colour of their own; the rest is "other"."""
 _TEAM: Final = ("benchmark", "condition", "model", "team", "team_name", "max_turns")
 
 TEAMS_SQL: Final = """
@@ -151,15 +148,6 @@ def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: 
     teams = [row for row in rows(TEAMS_SQL, measure=measure) if game is None or row["game"] == game]
     own = {tuple(row[key] for key in _TEAM) for row in teams}
     return Teams(benchmark=benchmark, rows=teams, names=team_names(read, teams), ask=ask)
-
-
-def categories(teams: Teams) -> list[str]:
-    """The commonest categories of failure, which have a colour."""
-    sums: dict[str, int] = {}
-    for row in teams.failures:
-        if row["wrong"]:
-            sums[row["category"]] = sums.get(row["category"], 0) + row["turns"]
-    return sorted(sums, key=lambda name: (-sums[name], name))[:_CATEGORIES]
 
 
 def regret_by_agent(rows: Sequence[Row]) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,6 +15,7 @@ import yaml
 from analytics.query import query
 from schemas.common.errors import UsageError
 from schemas.common.text import near
+from schemas.families import families
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
@@ -174,7 +176,12 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
     Where one player of several is left, its role is left out. A name stays as it is where shortening would make two teams the same.
     """
-    players = {name: name.split(", ") for name in dict.fromkeys(names)}
+    split = {name: name.split(", ") for name in dict.fromkeys(names)}
+    begun = [{part.partition(" ")[0] for part in parts} for parts in split.values() if len(parts) > 1]
+    roles = {role for family in families() for role in family.roles}
+    roles |= set.intersection(*begun) if len(begun) > 1 else set()  # of logs without a family, those that all teams have
+    before_role = re.compile(f", (?=(?:{'|'.join(map(re.escape, sorted(roles)))}) )")  # a model's name may have commas
+    players = {name: before_role.split(name) for name in split}
     common = set.intersection(*map(set, players.values())) if len(players) > 1 else set()
     short = {name: _shortened(of_name, common) or name for name, of_name in players.items()}
     return {name: shorter if list(short.values()).count(shorter) == 1 else name for name, shorter in short.items()}

@@ -27,7 +27,7 @@ window.dashAgGridFunctions.cotraceTheme = (quartz) =>
 window.dashAgGridComponentFunctions.CotraceLink = (props) =>
   props.data && props.data["→ href"] ? React.createElement("a", { href: "." + props.data["→ href"], title: props.data["→ code"] || props.value }, props.value) : props.value || null;
 
-window.dashAgGridComponentFunctions.CotraceCondition = (props) =>
+window.dashAgGridComponentFunctions.CotraceLines = (props) =>
   React.createElement("span", { className: "two-lines", title: `${props.value || ""}\n${(props.data && props.data["→ code"]) || ""}`.trim() }, props.value);
 
 // A row's link by keyboard: the focus is on a cell, not on the link in it.

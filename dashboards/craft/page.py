@@ -123,9 +123,12 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
     import plotly.graph_objects as go
 
     keys = ["model", "condition", "builder", "judge"]
-    teams = rows.select(keys).unique(maintain_order=True)
+    teams = rows.select(*keys, "decided").unique(keys, maintain_order=True)
     names, judges = team_names(read, teams.to_dicts()), teams["judge"].to_list()
-    said = [", ".join(filter(None, (name.detail, judge))) for name, judge in zip(names, judges, strict=True)]
+    said = [
+        ", ".join(filter(None, (name.detail, judge, wording.counted(n, "turn"))))
+        for name, judge, n in zip(names, judges, teams["decided"], strict=True)
+    ]
     small = [textwrap.wrap(text, _LABEL_LETTERS) for text in said]
     labels = [
         "<br>".join([plain(name.model), *(f"<span style='font-size: 11px'>{plain(line)}</span>" for line in lines)])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import game_at
-from dashboards.figures import OUTCOMES, plain, styled
+from dashboards.figures import OUTCOMES, QUIET, plain, styled
 from dashboards.grid import Grid, TableRows, columns_of, fold
 from dashboards.judging.scores import WHOLE_STORE, Section
 from dashboards.parts import Part, card, figure, html, note, stat
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SHOWN = 100
-_SPLITS = {"none": "all the same", "repeats": "a model differs from itself", "judges": "models differ from one another"}
+_SPLITS = {
+    "judges": ("models differ from one another", OUTCOMES["refused"].color),
+    "repeats": ("a model differs from itself", OUTCOMES["not_followed"].color),
+    "none": ("all the same", QUIET),
+}
+"""How votes on a unit split, in words, and its colour: what is right is pale and last."""
 _IN_FILTERS = "episode_id IN (SELECT episode_id FROM games WHERE {filters})"
 
 _UNITS = f"""
@@ -77,8 +82,9 @@ by_rater AS (
 
 said AS (SELECT question, variant, unit, string_agg(judge || ': ' || own, ' | ' ORDER BY judge) AS said FROM by_rater GROUP BY ALL)
 
-SELECT DISTINCT told.question, told.unit_id, told.episode_id, told.turn, told.entropy, votes.votes, said.said
+SELECT DISTINCT told.question, told.unit_id, told.episode_id, told.turn, told.entropy, votes.votes, said.said, games.task_id, games.model
 FROM told INNER JOIN votes USING (question, variant, unit) INNER JOIN said USING (question, variant, unit)
+INNER JOIN games USING (episode_id)
 ORDER BY told.entropy DESC, told.question, told.unit_id
 """
 
@@ -146,16 +152,15 @@ def _chart(splits: pl.DataFrame) -> go.Figure:
     totals = splits.group_by("question").agg(total=pl.col("units").sum())
     rows = splits.join(totals, on="question").with_columns(share=pl.col("units") / pl.col("total")).sort("question")
     drawn = go.Figure()
-    colors = [OUTCOMES[name].color for name in ("followed", "not_followed", "refused")]
-    for (split, text), color in zip(_SPLITS.items(), colors, strict=True):
+    for split, (text, color) in _SPLITS.items():
         part = rows.filter(pl.col("split") == split)
         drawn.add_bar(
-            x=[plain(question) for question in part["question"]],
+            x=[f"{plain(question)}<br>n {count(total)}" for question, total in part.select("question", "total").rows()],
             y=part["share"].to_list(),
             name=text,
             marker={"color": color},
             customdata=part.select("units", "total").rows(),
-            hovertemplate="%{x}, %{fullData.name}: %{y:.0%} (%{customdata[0]} of %{customdata[1]} units)<extra></extra>",
+            hovertemplate="%{fullData.name}: %{y:.0%} (%{customdata[0]} of %{customdata[1]} units)<extra></extra>",
         )
     drawn.update_layout(barmode="stack")
     drawn.update_xaxes(type="category", categoryorder="category ascending")

@@ -278,7 +278,7 @@ _DRIFT_HINTS = {
     "within": "The second half of a job against its first, by the order in which the answers came: the games differ, too.",
 }
 _RATES = """
-SELECT judge || coalesce(' (' || variant || ')', '') AS judge, question, answer, rate, rate_low, rate_high,
+SELECT judge || coalesce(' (' || variant || ')', '') AS judge, question, answer, answered, rate, rate_low, rate_high,
     strftime(started_at, '%Y-%m-%d %H:%M:%S') AS at
 FROM answer_rates WHERE rubric = $rubric AND starts_with(judge, 'llm:') ORDER BY judge, started_at, question, answer
 """
@@ -302,8 +302,8 @@ def _drift_section(read: Reader, rubric: str) -> Part:
     answers = sorted(rates["answer"].unique(), key=lambda answer: (answer != "yes", answer))
     answer = chosen(address.one("answer"), answers)
     said = rates.filter(pl.col("answer") == answer)
-    shown = said.select("at", series="question", value="rate", low="rate_low", high="rate_high")
-    drawn = dots(shown, Axis(title=f"share of {answer}", is_share=True))
+    shown = said.select("at", series="question", value="rate", low="rate_low", high="rate_high", n="answered")
+    drawn = dots(shown, Axis(title=f"share of {answer}", is_share=True), n_of="answers")
     return html.Div(
         [
             choices(address, "Judge", "judge", {name: name for name in judges}, judge),
@@ -404,8 +404,10 @@ def _probes(store: Store, *, rubric: str) -> pl.DataFrame:
 
 
 def _probe_card(read: Reader, rows: pl.DataFrame, rubric: str, expected: str) -> Part:
+    import polars as pl
+
     title, axis, hint = _EXPECTED[expected]
-    drawn = rows.select("low", "high", at="question", series="probe", value="rate", n="pairs")
+    drawn = rows.select("low", "high", at="question", series=pl.col("probe").str.replace_all("_", " "), value="rate", n="pairs")
     return card(
         title,
         figure(f"judge-probes-{expected}", dots(drawn, Axis(title=axis, is_share=True), n_of="pairs"), label=axis),
@@ -418,8 +420,9 @@ def _probe_rows(read: Reader, part: str) -> TableRows:
     expected, _, rubric = part.partition("/")
     _, _, told, _ = _probed(read, rubric)
     rows = told.filter(told["expects"] == expected)
+    in_columns = r"changes [^,;]* though nothing that matters changed[,;] ", r"finds [^:]* of the planted defects[^:]*: "
     return TableRows(
-        frame=rows.with_columns(words_of(rows, r"changes [^,]* though nothing that matters changed, ")),
+        frame=rows.with_columns(words_of(rows, *in_columns)),
         source=command_about("probes", rubric),
         columns={
             "question": GridColumn(heading="Question", kind="name"),

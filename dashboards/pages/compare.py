@@ -160,7 +160,7 @@ def _report(read: Reader, benchmark: str) -> pl.DataFrame:
     return kept(
         read.store.path,
         ("compare", metric, benchmark),
-        lambda: _named(compare(read.store, metric=metric, benchmark=benchmark, games=_values(read))),
+        lambda: _named(read, compare(read.store, metric=metric, benchmark=benchmark, games=_values(read))),
     )
 
 
@@ -170,12 +170,12 @@ def _values(read: Reader) -> pl.DataFrame:
     return kept(read.store.path, ("compared games", metric), lambda: game_values(read.store, metric))
 
 
-def _named(report: pl.DataFrame) -> pl.DataFrame:
+def _named(read: Reader, report: pl.DataFrame) -> pl.DataFrame:
     """With a number for each pair, and its teams named as shortly as tells these two apart."""
     import polars as pl
 
     pairs = report.select("team_a", "team_b").rows()
-    called = [names_of_teams(pair) for pair in pairs]
+    called = [names_of_teams(read, pair) for pair in pairs]
     names = [
         pl.Series(f"short_{side}", [found[pair[place]] for found, pair in zip(called, pairs, strict=True)], dtype=pl.String)
         for place, side in enumerate("ab")

@@ -100,7 +100,7 @@ def effect_figure(rows: pl.DataFrame) -> go.Figure | None:
             low=row["low"],
             high=row["high"],
             n=row["tasks"],
-            series=row["scale"],
+            series=in_words(row["scale"]),
             told=row["formula"],
         )
         for row in _first(rows.sort("p_holm", nulls_last=True, maintain_order=True))
@@ -118,7 +118,7 @@ def correlation_figure(rows: pl.DataFrame) -> go.Figure | None:
             low=row["pearson_low"],
             high=row["pearson_high"],
             n=row["n"],
-            series=row["kind"],
+            series=in_words(row["kind"]),
         )
         for row in rows.iter_rows(named=True)
     ]
@@ -128,11 +128,10 @@ def correlation_figure(rows: pl.DataFrame) -> go.Figure | None:
 
 def mediation_figure(rows: pl.DataFrame) -> go.Figure | None:
     """What of a difference goes along with each mediator."""
-    short = names_of_teams([*rows["team_a"], *rows["team_b"]])
     dots = [
         Dot(
-            line=f"{in_words(row['mediator'])}\0{short[row['team_a']]} {short[row['team_b']]}",
-            detail=f"{printable(short[row['team_a']])} ahead of {printable(short[row['team_b']])}",
+            line=f"{in_words(row['mediator'])}\0{row['team_a']} {row['team_b']}",
+            detail=f"{printable(row['team_a'])} ahead of {printable(row['team_b'])}",
             value=row["indirect"],
             low=row["low"],
             high=row["high"],
@@ -184,10 +183,9 @@ def ability_figure(rows: pl.DataFrame) -> go.Figure | None:
     dots = []
     for kind in ("team", "task"):
         own = rows.filter(pl.col("kind") == kind, pl.col("value").is_not_null()).sort("value", descending=True)
-        names = names_of_teams(own["name"].to_list()) if kind == "team" else {}
         dots += [
             Dot(
-                line=f"{printable(names.get(row['name'], row['name']))}\0{kind} {row['game']} {row['condition']} {row['max_turns']}",
+                line=f"{printable(row['name'])}\0{kind} {row['game']} {row['condition']} {row['max_turns']}",
                 detail=f"{kind}, {printable(in_words(row['game'])) + ', ' if row['game'] else ''}{counted(row['games'], 'game')}"
                 + (f", {row['condition']}" if row["condition"] else ""),
                 value=row["value"],
@@ -225,13 +223,12 @@ def survival_figure(rows: pl.DataFrame) -> go.Figure | None:
     """Of `survival-curves`, the rows of one event: the share of games without it, turn by turn."""
     if rows.is_empty():
         return None
-    short = names_of_teams(rows["team"].to_list())
     drawn = []
     for (condition, team), part in rows.group_by("condition", "team", maintain_order=True):
         alone = part["condition"].n_unique() == rows["condition"].n_unique()
         drawn.append(
             Curve(
-                name=printable(short[str(team)] + ("" if alone else f" ({condition})")),
+                name=printable(str(team) + ("" if alone else f" ({condition})")),
                 x=[0, *part["turn"]],
                 y=[1.0, *part["free"]],
                 low=[1.0, *part["free_low"]],
@@ -366,7 +363,21 @@ def _asked(read: Reader) -> tuple[str, EffectsSection]:
 
 
 def _report(read: Reader, name: str, benchmark: str) -> pl.DataFrame:
-    return kept(read.store.path, ("report", name, benchmark), lambda: report(read.store, name, benchmark=benchmark))
+    """The report, with teams called as on the other pages: in their columns, and in sentences."""
+    import polars as pl
+
+    rows = kept(read.store.path, ("report", name, benchmark), lambda: report(read.store, name, benchmark=benchmark))
+    columns = [column for column in ("team", "team_a", "team_b", "name") if column in rows.columns]
+    known = read.rows("SELECT DISTINCT team_name FROM compared_games", filter_on=())["team_name"].to_list()
+    found = {team for column in columns for team in rows[column]}
+    called = names_of_teams(read, [team for team in known if team in found])
+    called = {team: called[team] for team in sorted(called, key=len, reverse=True) if called[team] != team}
+    if not called:
+        return rows
+    renamed = rows.with_columns(pl.col(column).replace(called) for column in columns)
+    if "advice" not in rows.columns:
+        return renamed
+    return renamed.with_columns(pl.col("advice").str.replace_many(called, leftmost=True))
 
 
 def _card(read: Reader, benchmark: str) -> Part:

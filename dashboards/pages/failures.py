@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dashboards.address import Address
-from dashboards.figures import OTHER, QUIET, SERIES, color_of, plain, short, styled
+from dashboards.figures import QUIET, SERIES, color_of, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
@@ -25,8 +25,6 @@ TITLE = "Failures"
 IN_MENU = True
 ORDER = 20
 
-_RIGHT = ("correct", "no_error", "none_of_these", "none")
-"""Categories of turns that went right: pale, at the end of the bars."""
 _LETTERS: Final = 24
 """Letters of a group's name that a label has room for."""
 
@@ -40,6 +38,8 @@ _FEW = 30
 _GROUPS = {"model": "Team", "condition": "Experiment", "level": "Tier", "turn": "Turn"}
 _WEIGHTS = {"turns": "turns", "cost": "what was lost"}
 _OTHER = "other"
+_HATCHES: Final = "/\\-|+."
+"""What tells apart the categories without a colour of their own."""
 
 _COUNTS = """
     WITH in_view AS (
@@ -142,13 +142,13 @@ def _body(read: Reader, _: str) -> Part:
         without = " whose cost is known" if weight == "cost" else ""
         return html.Div([choices, note(f"No turn that counts{without} under these filters.")])
     is_whole = address.one("categories") == "all"
-    shown = rows if is_whole else grouped(rows, by)
+    wrong = read.failures(taxonomy)
+    shown = rows if is_whole else grouped(rows, by, wrong)
     rest = rows["category"].n_unique() - shown["category"].n_unique() + 1
     more = (
         html.P(html.A(f"unfold the {rest} others", href=address.to(categories="all")), className="hint") if len(shown) < len(rows) else None
     )
-    commonest = ranked(counts(read, taxonomy, by)) if weight == "cost" else ()  # a category keeps its colour, whatever weighs it
-    bars = Bars(by, taxonomy, weight, commonest)
+    bars = Bars(by, taxonomy, wrong, weight)
     played = family(benchmark)
     counted = (played.counted_turns if played else "") or _COUNTED
     if weight == "cost":
@@ -157,7 +157,7 @@ def _body(read: Reader, _: str) -> Part:
     hint = f"Share of {counted}.{few} Click a part of a bar to read the turns behind it."
     return html.Div(
         [
-            html.P(_dearest(rows) if weight == "cost" else _commonest(rows, by), className="lead"),
+            html.P(_dearest(rows) if weight == "cost" else _commonest(rows, by, wrong), className="lead"),
             choices,
             card(
                 "What went wrong",
@@ -203,11 +203,11 @@ def _dearest(rows: pl.DataFrame) -> str:
     return f"Most was lost on turns of {in_words(totals.row(0)[0])}: {share(totals.row(0)[1] / whole)} of all that was lost."
 
 
-def _commonest(rows: pl.DataFrame, by: str) -> str:
+def _commonest(rows: pl.DataFrame, by: str, failures: Sequence[str]) -> str:
     """The category that is most of all turns, and the group where it is worst, in a sentence."""
     import polars as pl
 
-    wrong = rows.filter(~pl.col("category").is_in(_RIGHT))
+    wrong = rows.filter(pl.col("category").is_in(failures))
     if wrong.is_empty():
         return "Nothing went wrong."
     totals = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
@@ -234,16 +234,13 @@ def _left_out(read: Reader, taxonomy: str) -> list[Part]:
     return [html.P(f"Left out: {', '.join(said)}.", className="hint")] if said else []
 
 
-def grouped(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """The commonest six categories, the others of each group as one; what went right stays what it is."""
+def grouped(rows: pl.DataFrame, by: str, failures: Sequence[str]) -> pl.DataFrame:
+    """The store's commonest six failures, the others of each group as one; what went right stays what it is."""
     import polars as pl
 
-    wrong = rows.filter(~pl.col("category").is_in(_RIGHT))
-    order = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])["category"].to_list()
-    if len(order) <= len(SERIES):
+    is_rest = pl.col("category").is_in(failures[len(SERIES) :])
+    if rows.filter(is_rest).is_empty():
         return rows
-    kept = order[: len(SERIES) - 1]
-    is_rest = ~pl.col("category").is_in([*kept, *_RIGHT])
     rest = (
         rows.filter(is_rest)
         .group_by(by, maintain_order=True)
@@ -277,8 +274,8 @@ def report_figure(read: Reader) -> go.Figure | None:
     taxonomy = known[benchmark][0]
     read = narrowed(read, benchmark)
     by = _groups(read)[0]
-    rows = grouped(counts(read, taxonomy, by), by)
-    return chart(rows, Bars(by, taxonomy), read.address, scores(read, by))
+    wrong = read.failures(taxonomy)
+    return chart(grouped(counts(read, taxonomy, by), by, wrong), Bars(by, taxonomy, wrong), read.address, scores(read, by))
 
 
 def counts(read: Reader, taxonomy: str, by: str, weight: str = "turns") -> pl.DataFrame:
@@ -299,17 +296,9 @@ class Bars(NamedTuple):
 
     by: str
     taxonomy: str
+    failures: Sequence[str]
+    """Categories in which something went wrong, in their order (`Reader.failures`); all others are pale, at the end of the bars."""
     weight: str = "turns"
-    ranked: Sequence[str] = ()
-    """Categories, the commonest first, which share out the colours; empty: as the rows rank them."""
-
-
-def ranked(rows: pl.DataFrame) -> list[str]:
-    """Categories in the order of the bars: the commonest failure first, what went right last."""
-    import polars as pl
-
-    size = dict(rows.group_by("category").agg(pl.col("turns").sum()).iter_rows())
-    return sorted(size, key=lambda name: (name in _RIGHT, name == _OTHER, -size[name], name))
 
 
 def scores(read: Reader, by: str) -> dict[str, Row]:
@@ -335,15 +324,16 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     import polars as pl
     from plotly.subplots import make_subplots
 
-    by, taxonomy, weight, colors = bars
+    by, taxonomy, failures, weight = bars
     is_upright = by == "turn"
-    order = ranked(rows)
-    colors = colors or order
+    wrong = [*failures, _OTHER]
+    order = sorted(rows["category"].unique(), key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name))
     groups = sorted(rows[by].unique(), key=lambda group: (-_score(beside.get(group)), group)) if not is_upright else []
     drawn = make_subplots(cols=2 if beside else 1, shared_yaxes=True, column_widths=[1, 3] if beside else None, horizontal_spacing=0.05)
     at = {"row": 1, "col": 2 if beside else 1}
     for category in order:
-        color = QUIET if category in _RIGHT else OTHER if category == _OTHER else color_of(category, colors)
+        color = color_of(category, failures) if category in wrong else QUIET
+        rank = wrong.index(category) if category in failures else len(SERIES) * (category in wrong)
         part = rows.filter(pl.col("category") == category)
         own = part[by].to_list()
         links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in own]
@@ -366,7 +356,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
                 "color": color,
                 "line": {"width": 0},
                 "pattern": {
-                    "shape": [_pattern(row, color, weight) for row in part.iter_rows(named=True)],
+                    "shape": [_pattern(row, rank, weight) for row in part.iter_rows(named=True)],
                     "solidity": 0.35,
                     "fgcolor": QUIET if color == QUIET else None,
                 },
@@ -423,11 +413,11 @@ def _beside(drawn: go.Figure, rows: Sequence[Row | None]) -> None:
     drawn.update_xaxes(title="score", range=[least - beyond, most + beyond], nticks=3, row=1, col=1)
 
 
-def _pattern(row: Mapping[str, Any], color: str, weight: str) -> str:
+def _pattern(row: Mapping[str, Any], rank: int, weight: str) -> str:
     """Bars of few turns are hatched: a whole bar of five turns would look as sure as one of four hundred."""
     if weight == "turns" and row["denominator"] < _FEW:
         return "x"
-    return "/" if color == OTHER else ""
+    return "" if rank < len(SERIES) else _HATCHES[(rank - len(SERIES)) % len(_HATCHES)]
 
 
 def _counts(read: Reader, _: str) -> TableRows:

@@ -131,7 +131,11 @@ def _body(read: Reader, _: str) -> Part:
             ),
             card(
                 "When it was lost",
-                figure("why-curve", _curve(curve, _teams(flows), unit), label="what was lost up to each turn"),
+                figure(
+                    "why-curve",
+                    _curve(curve, names_of_teams(read, curve["team_name"].unique().to_list()), _teams(flows), unit),
+                    label="what was lost up to each turn",
+                ),
                 hint=f"What a game of each team had lost up to each turn, on the average, in {unit}; what has ended stays.",
             ),
             card(
@@ -291,7 +295,7 @@ def teams_figure(read: Reader, flows: pl.DataFrame, unit: str) -> go.Figure:
     for row in flows.iter_rows(named=True):
         at = row["team_name"], row["step"]
         lost[at] = lost.get(at, 0) + row["cost_a_game"]
-    names = names_of_teams(_teams(flows))
+    names = names_of_teams(read, _teams(flows))
     whole = {team: sum(cost for (of, _), cost in lost.items() if of == team) for team in names}
     teams = sorted(names, key=lambda team: -whole[team])[:_MOST_TEAMS]
     drawn = go.Figure()
@@ -364,12 +368,11 @@ def _bar_of(step: str) -> dict[str, object]:
     return {"color": SERIES[place] if place < _FAILED else OTHER, "pattern": {"shape": "" if is_agents else "/", "solidity": 0.35}}
 
 
-def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
+def _curve(rows: pl.DataFrame, names: Mapping[str, str], teams: list[str], unit: str) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
     order = [*teams, *sorted({*rows["team_name"].to_list()} - {*teams})]
-    names = names_of_teams(order)
     for place, team in enumerate(order):
         part = rows.filter(team_name=team)
         is_other = place >= len(SERIES)

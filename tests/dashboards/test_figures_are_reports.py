@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -67,7 +68,7 @@ def _judged(draw: Callable[[Reader, pl.DataFrame], go.Figure], sql: str, rubric:
 def _failures(read: Reader) -> go.Figure:
     """With all categories: the page puts the rarest together."""
     rows = failures.counts(narrowed(read, "einstein"), "einstein_published", "model")
-    return failures.chart(rows, failures.Bars("model", "einstein_published"), read.address, {})
+    return failures.chart(rows, failures.Bars("model", "einstein_published", read.failures("einstein_published")), read.address, {})
 
 
 FIGURES = {
@@ -78,7 +79,10 @@ FIGURES = {
         lambda rows: rows.group_by("team_name", "step").agg(pl.col("cost_a_game").sum())["cost_a_game"],
     ),
     "when it was lost": Drawn(
-        lambda read: why._curve(read.rows(why._CURVE), why._teams(read.rows(why._FLOWS)), ""), "regret-curve", _of("lost_a_game"), "y"
+        lambda read: why._curve(read.rows(why._CURVE), defaultdict(str), why._teams(read.rows(why._FLOWS)), ""),
+        "regret-curve",
+        _of("lost_a_game"),
+        "y",
     ),
     "whose mistake": Drawn(lambda read: why.blame_figure(read.rows(why._BLAMED), "role"), "blamed-roles", _of("share")),
     "failure modes": Drawn(lambda read: why.blame_figure(read.rows(why._MODES), "question"), "failure-modes", _of("share")),

@@ -116,12 +116,27 @@ def test_three_teams_of_one_model_have_three_names(played: Store, tmp_path: Path
         again = [name.detail for name in team_names(read, [row | {"condition": f"run {place}"} for place, row in enumerate([rows[0]] * 2)])]
     assert told == ["seats players 5, memory true", "memory false", "seats players 7", "seats players 10"]  # reasoning tells nobody apart
     assert again == ["run 0", "run 1"]  # nothing else differs
-    assert names_of_teams(["director a, builder x", "director b, builder x", "c"]) == {
-        "director a, builder x": "a", "director b, builder x": "b", "c": "c",
-    }  # fmt: skip
-    assert names_of_teams(["director a, builder x", "director a, builder y"]) == {
-        "director a, builder x": "x", "director a, builder y": "y",
-    }  # fmt: skip
+
+
+def test_a_model_whose_name_has_a_comma_is_shown_whole(played: Store, tmp_path: Path) -> None:
+    """Names of teams were taken apart by their commas: `gpt, 4o mini` was shown as nothing, or as `mini`."""
+    path = tmp_path / "commas.duckdb"
+    shutil.copy(played.path, path)
+    store = Store(path)
+    commas = "replace(model, 'clear', 'gpt 4o, mini 2')"
+    with store.writing() as connection:
+        connection.execute(f"UPDATE episodes SET model = {commas}, team = replace(team::VARCHAR, '\"clear', '\"gpt 4o, mini 2')::JSON")
+        connection.execute(f"UPDATE agents SET model = {commas}")
+    ensure_installed(store)
+    builder = query(store, "SELECT DISTINCT model FROM agents WHERE role = 'builder'").item()
+    with reader(store, Address("/effects")) as read:
+        teams = [f"director {model}, builder {builder}" for model in ("gpt 4o, mini 2", "layer_confused")]
+        assert list(names_of_teams(read, teams).values()) == ["gpt 4o, mini 2", "layer_confused"]
+        assert names_of_teams(read, [*teams, "gpt 5, mini 3"])["gpt 5, mini 3"] == "gpt 5, mini 3"
+    page = page_file(store, Address("/effects", {"ask": ("ability",)}))
+    assert "gpt 4o, mini 2" in page
+    assert "builder gpt 4o" not in page
+    assert "director gpt 4o" not in page
 
 
 def test_a_team_of_one_game_is_drawn_as_one_of_few_games(played: Store, tmp_path: Path) -> None:

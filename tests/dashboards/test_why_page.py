@@ -46,7 +46,7 @@ def test_of_many_teams_six_have_a_colour_of_their_own() -> None:
     """The others are grey, and have one name in the legend."""
     teams = [f"m{place}" for place in range(9)]
     rows = pl.DataFrame([{"team_name": team, "turn": turn, "lost_a_game": float(turn)} for team in teams for turn in (1, 2)])
-    drawn = why._curve(rows, teams, "steps")
+    drawn = why._curve(rows, {team: team for team in teams}, teams, "steps")
     assert [trace.name for trace in drawn.data if trace.showlegend] == [*teams[:6], "other"]
     assert len({trace.line.color for trace in drawn.data}) == 7
     assert [trace.meta for trace in drawn.data] == teams

@@ -304,6 +304,11 @@ def test_teams_in_few_words() -> None:
     assert short_names(["a", "b"]) == {"a": "a", "b": "b"}
     assert short_names(["GPT 4o", "Claude 3"]) == {"GPT 4o": "GPT 4o", "Claude 3": "Claude 3"}
     assert short_names(["only one, seat x"]) == {"only one, seat x": "only one, seat x"}
+    assert short_names(["director a, 2, builder x", "director b, builder x"]) == {
+        "director a, 2, builder x": "a, 2", "director b, builder x": "b",
+    }  # fmt: skip
+    assert short_names(["gpt, 4o mini", "gpt, 5 mini"]) == {"gpt, 4o mini": "gpt, 4o mini", "gpt, 5 mini": "gpt, 5 mini"}
+    assert short_names(["guesser a, teller x", "guesser b, teller x"]) == {"guesser a, teller x": "a", "guesser b, teller x": "b"}
 
 
 # --- the published games ----------------------------------------------------------------------------------------------------------------
