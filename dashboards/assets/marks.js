@@ -39,7 +39,7 @@
         link.textContent = told(plot, trace, at);
         const subplot = (trace.xaxis || "x") + (trace.yaxis || "y");
         link.addEventListener("focus", () => Plotly.Fx.hover(plot, [{ curveNumber: curve, pointNumber: at }], subplot));
-        link.addEventListener("blur", () => Plotly.Fx.unhover(plot, undefined, subplot));
+        link.addEventListener("blur", () => plot._fullLayout && Plotly.Fx.unhover(plot, undefined, subplot)); // unless it has gone
         found.push(link);
       });
     }

@@ -262,10 +262,10 @@ def test_disagreement_is_that_of_the_panel(store: Store) -> None:
     listed = [[unescape(re.sub("<.*?>", "", cell)) for cell in re.findall("<td.*?</td>", row)] for row in re.findall("<tr.*?</tr>", drawn)][
         1:101
     ]
-    texts = [(row[1], row[2], row[4]) for row in listed]
+    texts = [(row[3], row[4], row[6]) for row in listed]
     known = query(store, f"SELECT question, votes, said, entropy {of_rubric} ORDER BY entropy DESC").rows()
     assert set(texts) <= {row[:3] for row in known}
-    assert [row[3] for row in listed] == [wording.number(row[3]) for row in known[:100]]
+    assert [row[5] for row in listed] == [wording.number(row[3]) for row in known[:100]]
 
 
 def _found(part: object, kind: str) -> Iterator[dict[str, Any]]:

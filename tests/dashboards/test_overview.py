@@ -279,7 +279,10 @@ def shape_of(figure: go.Figure) -> Mapping[str, Any]:
 
 
 def test_the_page_in_a_browser(played_site: str, page: Page) -> None:
-    """The answers and the figure are on the first screen; a click on a bar leads to its turns; the files have the caption."""
+    """The answers and the figure are on the first screen; a click on a bar leads to its turns; the files have the caption.
+
+    Marks led nowhere without a pointer: each figure has them as a list of links, which the keyboard opens and follows.
+    """
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{played_site}/")
     page.locator(".wide-only .main-svg").first.wait_for()
@@ -288,6 +291,20 @@ def test_the_page_in_a_browser(played_site: str, page: Page) -> None:
     box = page.locator(".wide-only .figure").first.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 900
+    for list_ in page.locator(".wide-only [data-marks]:visible").all():
+        list_.locator("summary").focus()
+        page.keyboard.press("Enter")
+        list_.locator("a").first.wait_for()
+        assert len(texts := list_.locator("a").all_text_contents()) > 20
+        assert all(any(team in text for team in ("clear", "over_remover", "layer_confused")) for text in texts), texts
+        page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.locator(".hoverlayer .hovertext").first.wait_for()  # the mark of the link with the focus
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/(turns|game)[?]"))
+    page.go_back()
+    page.locator(".wide-only .main-svg").first.wait_for()
     with page.expect_download() as download:
         page.locator(".wide-only .figure").first.hover()
         page.locator(".wide-only [data-picture='svg']").first.click()
