@@ -295,8 +295,8 @@ def figure(name: str, chart: go.Figure, *, label: str = "", caption: str = "") -
 
 def _leads(chart: go.Figure) -> bool:
     """Whether a mark leads somewhere."""
-    told = (point if isinstance(point, list | tuple) else [point] for trace in chart.data for point in trace.customdata or ())
-    return any(isinstance(one, str) and one.startswith("/") for point in told for one in point)
+    points = (point if isinstance(point, list | tuple) else [point] for trace in chart.data for point in trace.customdata or ())
+    return any(isinstance(one, str) and one.startswith("/") for point in points for one in point)
 
 
 def _legend_lines(chart: go.Figure) -> int:

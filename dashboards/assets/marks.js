@@ -3,15 +3,15 @@
   const text = (marked) => new DOMParser().parseFromString(marked.replace(/<br>/g, ", "), "text/html").body.textContent.trim();
   const isNothing = (value) => value === null || value === undefined || Number.isNaN(value);
 
-  // What the axis writes at a value: names of lines stand at whole numbers, dots of several series beside them.
+  // What the axis writes at a value: names of lines stand at whole numbers, dots of several series around them.
   const written = (axis, value) => {
     const place = axis && axis.tickvals ? [...axis.tickvals].indexOf(Math.round(value)) : -1;
     return String(place >= 0 && axis.ticktext ? axis.ticktext[place] : value);
   };
   const axisOf = (plot, trace, side) => plot._fullLayout[(trace[`${side}axis`] || side).replace(side, `${side}axis`)];
 
-  // What the pointer shows, with the line where it stands.
-  const told = (plot, trace, at) => {
+  // What the pointer shows, with the line of the axis.
+  const described = (plot, trace, at) => {
     const line = written(axisOf(plot, trace, "y"), trace.y[at]);
     const data = trace.customdata[at];
     const values = { x: trace.x[at], y: line, "fullData.name": trace.name, customdata: data };
@@ -20,9 +20,9 @@
       if (name in values) return values[name];
       return Array.isArray(trace[name]) ? trace[name][at] : trace[name];
     });
-    const said = text(filled.replace(/<extra>(.+?)<\/extra>/, ", $1"));
+    const shown = text(filled.replace(/<extra>(.+?)<\/extra>/, ", $1"));
     const name = text(line).split(", ")[0];
-    return /\p{L}{2}/u.test(name) && !said.includes(name) ? `${text(line)}: ${said}` : said;
+    return /\p{L}{2}/u.test(name) && !shown.includes(name) ? `${text(line)}: ${shown}` : shown;
   };
 
   const links = (plot) => {
@@ -36,7 +36,7 @@
         const link = document.createElement("a");
         link.href = "." + target;
         link.className = "choice";
-        link.textContent = told(plot, trace, at);
+        link.textContent = described(plot, trace, at);
         const subplot = (trace.xaxis || "x") + (trace.yaxis || "y");
         link.addEventListener("focus", () => Plotly.Fx.hover(plot, [{ curveNumber: curve, pointNumber: at }], subplot));
         link.addEventListener("blur", () => plot._fullLayout && Plotly.Fx.unhover(plot, undefined, subplot)); // unless it has gone
