@@ -334,6 +334,8 @@ class _Walk:
             re.findall(r"\w+", dumps(found["tool_responses"]))
         ):
             same.add("content")  # AutoGen joins results there
+        if str(found.get("description")).startswith(str(found.get("summary")).removesuffix("...")):
+            same.add("summary")  # CrewAI cuts it out of the description
         for key, value in found.items():
             if key == "observation" and message is not None and value and call is None:
                 of_tool = _Message(is_result=True)

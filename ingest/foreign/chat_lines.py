@@ -16,7 +16,8 @@ from typing import Any, Final, Literal
 
 from ingest.conversation.messages import chat_messages, is_message, plain_keys, text_of
 from ingest.conversation.rows import completed, reading_of
-from ingest.foreign.chat_mapping import IDS, Group, Row, conversation_of, grouped
+from ingest.conversation.usage import inner_message
+from ingest.foreign.chat_mapping import IDS, TELL_APART, Group, Row, conversation_of, grouped
 from ingest.foreign.mapping_file import DEFAULT, FILE, MESSAGES, ChatMapping, Unmet, mapping_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import csv_rows, dumps, header_of, is_whole, lines_of, loads, parsed, top_keys
@@ -154,7 +155,7 @@ def _plain(value: Any) -> Any:
 
 
 FORMAT: Final = "chat_lines"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)
@@ -187,7 +188,8 @@ def read(data: bytes, place: Place) -> Reading:
     first = list(islice(read, _LOOKED_AT))
     has_column = any(isinstance(row.values, Mapping) and _are_messages(parsed(row.values.get("messages"))) for row in first)
     if has_column and not _are_messages([row.values for row in first]):
-        return _read_rows(_objects(chain(first, read), rejects), rejects, place, DEFAULT, "mapping")
+        states = _continued(map(_with_reply, _objects(chain(first, read), rejects)))
+        return _read_rows(states, rejects, place, DEFAULT, "mapping")
     rows = _of_updates([*first, *read])
     if _are_messages([row.values for row in rows]):
         is_dialect = any(needed <= top_keys(data) for needed in KEYS)
@@ -236,17 +238,68 @@ def _are_messages(given: Any) -> bool:
 
 
 def _found(rows: Iterable[Row]) -> Iterator[Row]:
-    """A row for each list of messages in whatever objects, with what these objects tell of it; what the next list continues is in that."""
+    """A row for each list of messages in whatever objects, with what these objects tell of it."""
+    return _continued(chain.from_iterable(map(_of_row, rows)))
+
+
+def _continued(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows; what the next one repeats and continues is in that, as where each state of a conversation is logged, or each request."""
     last: Row | None = None
-    for row in chain.from_iterable(map(_of_row, rows)):
-        before, now = [] if last is None else last.values["messages"], row.values["messages"]
-        if last is not None and (len(now) > len(before) and all(map(_is_same, before, now))):
-            same = {name: last.values[name] for name in IDS if name in last.values}  # so that its id stays when the log grows
-            last = last._replace(values={**row.values, **same, "messages": [*before, *now[len(before) :]]})
-            continue
-        yield from () if last is None else (last,)
-        last = row
+    for row in rows:
+        joined = None if last is None else _joined(last, row)
+        if joined is None and last is not None:
+            yield last
+        last = joined or row
     yield from () if last is None else (last,)
+
+
+def _joined(last: Row, row: Row) -> Row | None:
+    """Two rows as one where they are states of one conversation; the ids of the first stay, so that its own stays when the log grows."""
+    before, now = (parsed(one.values.get("messages")) for one in (last, row))
+    if not (isinstance(before, list) and isinstance(now, list) and before and now) or _are_apart(last, row):
+        return None
+    if not all(map(_is_same, before, now)):
+        return None
+    if len(now) > len(before):
+        same = {name: last.values[name] for name in IDS if name in last.values}
+        return last._replace(values={**row.values, **same, "messages": [*before, *now[len(before) :]]})
+    ids, known = ([inner_message(one).get("id") for one in messages] for messages in (now, before))
+    return last if all(isinstance(one, str) for one in ids) and ids == known[: len(now)] else None  # a game played twice has other ids
+
+
+def _are_apart(last: Row, row: Row) -> bool:
+    """Whether two rows state that they are of different conversations: by what tells games apart, or since the first has an outcome."""
+    facts = [{name: one.values.get(name) for name in TELL_APART if one.values.get(name) not in (None, one.locator)} for one in (last, row)]
+    return any(facts[1].get(name, one) != one for name, one in facts[0].items()) or any(
+        last.values.get(name) is not None for name in _OUTCOMES
+    )
+
+
+_OUTCOMES: Final = ("success", "resolved", "passed", "score", "reward")
+
+
+def _with_reply(row: Row) -> Row:
+    """A row with the reply of a model next to its messages, where these end before it: a request as it is logged."""
+    messages = parsed(row.values.get("messages"))
+    if not _are_messages(messages) or any(one.get("role") == "assistant" for one in chat_messages(plain_keys(messages[-1]))):
+        return row
+    key = next((key for key in _REPLIES if row.values.get(key)), None)
+    given = None if key is None else parsed(row.values[key])
+    if isinstance(given, str):
+        reply: list[Any] = [{"role": "assistant", "content": given}] if key in _WORDS_OF_REPLIES else []
+    else:
+        reply = [given] if is_message(given) else next((facts["messages"] for _, facts in _lists(given)), [])
+    if not reply:
+        return row
+    usage = given.get("usage") if isinstance(given, Mapping) else None
+    *others, last = reply
+    written = [*others, {"usage": usage, **last} if usage else last]
+    return row._replace(values={**{name: one for name, one in row.values.items() if name != key}, "messages": [*messages, *written]})
+
+
+_WORDS_OF_REPLIES: Final = ("response", "completion", "reply")
+_REPLIES: Final = (*_WORDS_OF_REPLIES, "output", "outputs")
+"""Columns of what a model wrote; a text by itself under the latter may be what it should have written."""
 
 
 def _of_row(row: Row) -> Iterator[Row]:
@@ -290,7 +343,8 @@ def _lists(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         facts = {key: one for key, one in value.items() if key not in lists and key not in inner}
         own = facts if len(lists) == 1 else {key: one for key, one in facts.items() if key not in IDS}
         yield from ((str(key), {**own, "messages": one}) for key, one in lists.items())
-        short = {key: one for key, one in facts.items() if key not in IDS and len(dumps(one)) <= _SHORT}
+        is_only = not lists and sum(map(len, inner.values())) == 1
+        short = {key: one for key, one in facts.items() if (is_only or key not in IDS) and len(dumps(one)) <= _SHORT}
         yield from (
             (f"{key}{path if path.startswith('[') else f'.{path}'}", short | held) for key, found in inner.items() for path, held in found
         )

@@ -24,6 +24,8 @@ _LONGEST_TASK: Final = 200
 """Characters of a task's name; a longer text is the task itself."""
 _ATTEMPTS: Final = ("attempt", "trial", "epoch")
 _REPEATS: Final = (*_ATTEMPTS, "run", "run_id", "repeat", "repetition", "rollout", "seed")
+TELL_APART: Final = (*_IDS_OF_ROWS[:-1], *_TASKS, *_TASKS_OR_KINDS, *_ATTEMPTS, "seed", "model")
+"""Columns whose values differ only between games; ids of rows may be those of requests, or of traces of parts."""
 
 
 class Row(NamedTuple):
@@ -113,6 +115,9 @@ def _messages(group: Group) -> list[Any]:
         (given,) = given.values()
     if isinstance(given, list) and isinstance(agent := group.facts.get("agent") or group.facts.get("agent_name"), str):
         given = [{"agent": agent, **one} if isinstance(one, Mapping) else one for one in given]
+    reply = get(group.facts, group.mapping.conversation.reply) if group.mapping.conversation.reply else None
+    if isinstance(given, list) and reply and not any(isinstance(one, Mapping) and one.get("content") == reply for one in given):
+        given = [*given, {"role": "assistant", "content": reply, "agent": group.facts.get("agent")}]
     if isinstance(given, list):
         return list(_with_inner(given, group.facts, group.mapping)) if group.mapping.conversation.inner else given
     raise BadInputError(
@@ -140,11 +145,8 @@ def _joined(rows: Sequence[Row], mapping: ChatMapping, file: str) -> Group:
     """All rows as one conversation: the messages of each, by the agent of the row, and its last reply where no message has it."""
     messages: list[Any] = []
     for row in rows:
-        group = Group("", "", row.locator, row.values, get(row.values, mapping.conversation.messages or ""), mapping)
-        held = [] if group.messages is None else _messages(group)
-        reply = get(row.values, mapping.conversation.reply) if mapping.conversation.reply else None
-        if reply and not any(isinstance(one, Mapping) and one.get("content") == reply for one in held):
-            held.append({"role": "assistant", "content": reply, "agent": row.values.get("agent")})
+        given = get(row.values, mapping.conversation.messages or "")
+        held = list(_messages(Group("", "", row.locator, row.values, [] if given is None else given, mapping)))
         done = mapping.message.action
         if done and row.values.get(done):
             thought = {} if held else {key: row.values[key] for key in THOUGHTS if row.values.get(key)}

@@ -31,7 +31,7 @@ class ConversationColumns(_Part):
     rows: str | None = None
     """Where the rows are in a document that is an object."""
     reply: str | None = None
-    """Where a row has the reply that ends its messages, with `id: file`."""
+    """Where a row has the reply that ends its messages."""
     before: str | None = None
     """Where the first row, a model's reply as all rows are, has the request with the messages before it."""
     inner: str | None = None
@@ -131,7 +131,10 @@ def mapping_of(path: Path) -> ChatMapping:
         UsageError: it cannot be read, or is not a mapping; one line states what and the fix.
     """
     try:
-        return ChatMapping.model_validate(read_yaml(path, "--map") or {})
+        given = read_yaml(path, "--map")
+        if given is None and not path.read_text(encoding="utf-8").strip():
+            raise UsageError(f"--map {path} is empty: `cotrace ingest --guess FILE` prints a mapping, or why it has none")
+        return ChatMapping.model_validate(given or {})
     except ValidationError as error:
         raise UsageError(f"--map {path}: {_problem(error)}; see docs/formats/chat_lines.md") from error
 

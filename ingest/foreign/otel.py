@@ -1,4 +1,4 @@
-"""Reads spans of generative AI: OTLP JSON, the console exporter, Phoenix, TRAIL, LangSmith; a conversation is a game, a message a turn."""
+"""Reads spans of generative AI, of OpenTelemetry and others (`span_files`); a conversation is a game, a message a turn."""
 
 import re
 from collections import Counter, defaultdict
@@ -358,7 +358,7 @@ def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
 
 
 FORMAT: Final = "otel"
-VERSION: Final = 11
+VERSION: Final = 12
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
@@ -370,6 +370,7 @@ _FORMS: Final = tuple(
         (rb'"context"\s*:\s*\{', rb'"trace_id"\s*:', rb'"span_id"\s*:', rb'"attributes"\s*:'),  # the console exporter, Phoenix
         (rb'"span_attributes"\s*:', rb'"span_id"\s*:'),  # trees of spans
         (rb'"run_type"\s*:', rb'"(?:trace_id|dotted_order|parent_run_id)"\s*:'),  # LangSmith
+        (rb'"object"\s*:\s*"trace(?:\.span)?"', rb'"(?:workflow_name|span_data)"\s*:'),  # OpenAI's Agents SDK
     )
 )
 """What files of spans that are not OTLP hold."""

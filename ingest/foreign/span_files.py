@@ -1,4 +1,4 @@
-"""Spans in files that are not OTLP: of the console exporter, of Phoenix, trees of spans (TRAIL), and runs of LangSmith."""
+"""Spans in files that are not OTLP: console exporter, Phoenix, trees of spans (TRAIL), runs of LangSmith, OpenAI's Agents SDK."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -28,6 +28,10 @@ def spans_in(document: Any) -> Iterator[Span]:
             yield from spans_in(one)
     elif isinstance(document, Mapping) and "run_type" in document:
         yield from _with_children(document, _run(document))
+    elif isinstance(document, Mapping) and document.get("object") == "trace":
+        return  # the name of a trace of the Agents SDK, whose spans come by themselves
+    elif isinstance(document, Mapping) and document.get("object") == "trace.span":
+        yield _agents_span(document)
     elif isinstance(document, Mapping) and ("span_attributes" in document or isinstance(document.get("context"), Mapping)):
         yield from _with_children(document, _span(document))
     elif isinstance(document, Mapping) and "resourceSpans" not in document and (held := _listed(document)) is not None:
@@ -37,8 +41,8 @@ def spans_in(document: Any) -> Iterator[Span]:
 
 
 def _listed(document: Raw) -> list[Any] | None:
-    """The spans of a tree, or a page of runs as LangSmith's interface gives it."""
-    return next((document[key] for key in ("spans", "runs") if isinstance(document.get(key), list)), None)
+    """The spans of a tree, a page of runs as LangSmith's interface gives it, or what the Agents SDK sends at once."""
+    return next((document[key] for key in ("spans", "runs", "data") if isinstance(document.get(key), list)), None)
 
 
 def _with_children(raw: Raw, span: Span) -> Iterator[Span]:
@@ -102,6 +106,38 @@ def _run(raw: Raw) -> Span:
         service=_text(raw.get("session_name")),
         events={"input": list(_messages(inputs.get("messages"))), "output": answers} if kind == "LLM" else {},
     )
+
+
+def _agents_span(raw: Raw) -> Span:
+    """A span of OpenAI's Agents SDK."""
+    data, error = (found if isinstance(found := raw.get(key), Mapping) else {} for key in ("span_data", "error"))
+    kind = _KINDS_OF_AGENTS.get(str(data.get("type")), "CHAIN")
+    attributes: dict[str, Any] = {"openinference.span.kind": kind, "llm.model_name": data.get("model")}
+    if kind == "AGENT":
+        attributes["agent.name"] = data.get("name")
+    elif kind == "TOOL":
+        attributes |= {"tool.name": data.get("name"), "input.value": data.get("input"), "output.value": data.get("output")}
+    response = data.get("response")
+    answer = data.get("output") or (response.get("output") if isinstance(response, Mapping) else None)
+    counted = usage_of(data) or usage_of(response)
+    if counted is not None:
+        attributes |= {"gen_ai.usage.input_tokens": counted.tokens_in, "gen_ai.usage.output_tokens": counted.tokens_out}
+    return Span(
+        id=str(raw.get("id")),
+        trace=str(raw.get("trace_id")),
+        parent=_text(raw.get("parent_id")),
+        name=str(data.get("name") or data.get("type") or ""),
+        start_ns=_time(raw, "started_at"),
+        end_ns=_time(raw, "ended_at") if raw.get("ended_at") else None,
+        error=_text(error.get("message")),
+        service=None,
+        attributes={key: value for key, value in attributes.items() if value is not None},
+        events={"input": list(_messages(data.get("input"))), "output": list(_messages(answer))} if kind == "LLM" else {},
+    )
+
+
+_KINDS_OF_AGENTS: Final = {"agent": "AGENT", "generation": "LLM", "response": "LLM", "function": "TOOL"}
+"""Type of a span of the Agents SDK -> kind of a span; others, such as handoffs, are chains."""
 
 
 def _answers(outputs: Raw) -> Iterator[dict[str, Any]]:

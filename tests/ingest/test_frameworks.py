@@ -94,6 +94,14 @@ _FILES: dict[str, tuple[Any, dict[str, list[str]]]] = {
             "Critic": ["That is wrong."],
         },
     ),
+    "crewai_without_messages": (
+        {
+            "raw": "That is wrong.",
+            "tasks_output": [{**_TASK, "raw": "It is grey."}, {**_TASK, "raw": "That is wrong.", "agent": "Critic"}],
+            "token_usage": {"total_tokens": 10},
+        },
+        {"Guide": ["It is grey."], "Critic": ["That is wrong."]},
+    ),
     "crewai_log": (
         [
             {"timestamp": "2026-02-01 10:00:00", "task_name": None, "task": "Tell the colour", "agent": "Guide", "status": "started"},
@@ -334,6 +342,72 @@ def test_requests_and_replies_are_one_conversation(tmp_path: Path) -> None:
     assert _spoken(found)["assistant"] in ([*replies, "Good day."], ["Good day.", *replies])
     assert found.rows("SELECT sum(tokens_in), sum(tokens_out) FROM calls") == [(21, 9)]
     assert found.rows("SELECT task_id FROM episodes WHERE turns_taken = 5") == [("line 1 request.messages",)]
+
+
+_STATE = [
+    {"type": "human", "content": "Plan a trip to the coast", "id": "m0"},
+    {"type": "ai", "name": "planner", "content": "I ask what it costs", "id": "m1"},
+    {"type": "ai", "name": "budget", "content": "Nine hundred in all", "id": "m2"},
+]
+_STATES: dict[str, list[Any]] = {
+    "values of a stream": [{"messages": _STATE[:end], "step": end} for end in (1, 2, 3)],
+    "values that a node did not change": [{"messages": _STATE[:end]} for end in (1, 2, 2, 3, 3)],
+    "messages without ids": [
+        {"messages": [{"role": "user", "content": "a b"}, {"role": "user", "content": "c d"}][:end]} for end in (1, 2)
+    ],
+    "checkpoints, the last first": [{"values": {"messages": _STATE[:end]}, "next": []} for end in (3, 2, 1)],
+    "checkpoints": [{"values": {"messages": _STATE[:end]}, "next": []} for end in (1, 2, 3)],
+    "events": [
+        {"data": {"input": {"messages": _STATE[:1]}}},
+        {"data": {"input": {"messages": [_STATE[:1]]}}},
+        {"data": {"messages": _STATE}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", _STATES)
+def test_states_of_a_conversation_are_one_game(name: str, tmp_path: Path) -> None:
+    """A program that logs the whole state after each step logs one conversation, with each message once."""
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *_STATES[name]))
+    most = 2 if "without ids" in name else len(_STATE)
+    assert found.rows("SELECT turns_taken FROM episodes") == [(most,)]
+    assert found.rows("SELECT count(DISTINCT text), count(*) FROM utterances") == [(most, most)]
+    assert found.refused == []
+
+
+_LAMPS: list[dict[str, Any]] = [{"role": "user", "content": "Is there a red lamp?"}, {"role": "assistant", "content": "Yes, for ten."}]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"messages": _LAMPS}, {"messages": _LAMPS}],
+        [{"conversation_id": "a", "messages": _LAMPS[:1]}, {"conversation_id": "b", "messages": _LAMPS}],
+        [{"conversation_id": "a", "log": {"held": _LAMPS[:1]}}, {"conversation_id": "b", "log": {"held": _LAMPS}}],
+        [{"model": "m", "messages": _LAMPS[:1]}, {"model": "n", "messages": _LAMPS}],
+        [{"messages": _LAMPS[:1], "success": False}, {"messages": _LAMPS, "success": True}],
+    ],
+)
+def test_games_that_begin_alike_stay_apart(rows: list[Any], tmp_path: Path) -> None:
+    """Ids, models and outcomes tell games apart, and a game that was played twice alike is two."""
+    assert ingested(tmp_path, written(tmp_path / "a.jsonl", *rows)).rows("SELECT count(*) FROM episodes") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "texts"),
+    [
+        ({"response": "Yes, for ten."}, ["Is there a red lamp?", "Yes, for ten."]),
+        ({"response": {"choices": [{"message": _LAMPS[1]}], "usage": _USAGE}}, ["Is there a red lamp?", "Yes, for ten."]),
+        ({"output": [_LAMPS[1]]}, ["Is there a red lamp?", "Yes, for ten."]),
+        ({"output": _LAMPS[1]}, ["Is there a red lamp?", "Yes, for ten."]),
+        ({"output": "ten"}, ["Is there a red lamp?"]),
+    ],
+)
+def test_a_reply_next_to_its_messages_is_a_message(reply: dict[str, Any], texts: list[str], tmp_path: Path) -> None:
+    """What a model answered to the messages of its row is one more; a text that may be what it should have answered is none."""
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *({"id": name, "messages": _LAMPS[:1], **reply} for name in "ab")))
+    assert found.rows("SELECT list(text ORDER BY turn) FROM utterances GROUP BY episode_id") == [(texts,), (texts,)]
+    assert found.rows("SELECT sum(tokens_out) FROM calls") == [(6,) if "usage" in str(reply) else (None,)]
 
 
 _CHATS: dict[str, Any] = {

@@ -124,6 +124,17 @@ def test_the_mappings_of_the_docs_are_mappings(tmp_path: Path) -> None:
     assert len(blocks) == 3
 
 
+def test_the_reply_of_a_row_ends_its_messages(tmp_path: Path) -> None:
+    """Of rows that are conversations as of those of a file that is one; a reply that the messages have is not said again."""
+    asked = [{"role": "user", "content": "1+1?"}]
+    rows = [
+        {"id": "a", "messages": asked, "final": "2"},
+        {"id": "b", "messages": [*asked, {"role": "assistant", "content": "2"}], "final": "2"},
+    ]
+    found = mapped(tmp_path, "conversation: {id: id, messages: messages, reply: final}", *rows)
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY episode_id, turn") == [("user", "1+1?"), ("assistant", "2")] * 2
+
+
 def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
     """The same mapping changes nothing."""
     mapped(tmp_path, MAP, DEAL)
@@ -137,6 +148,7 @@ def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
     [
         pytest.param("conversation: {id: x}\nmessage: {speeker: a}", "did you mean speaker?", id="typo"),
         pytest.param("benchmark negotiation", "the file holds 'benchmark negotiation', not entries: write them as", id="no entries"),
+        pytest.param(" \n", "is empty", id="what a guess that found nothing leaves"),
         pytest.param("message: says", "message holds 'says', not entries", id="part without entries"),
         pytest.param("[1, 2", "is not YAML", id="no yaml"),
         pytest.param("9" * 5_000, "is not YAML", id="number without end"),

@@ -150,6 +150,18 @@ def _ai(**kwargs: Any) -> dict[str, Any]:
 
 
 _COUNTED = {"input_tokens": 9, "output_tokens": 4}
+
+
+def _sdk(number: int, parent: int, kind: str, **data: Any) -> dict[str, Any]:
+    times = {"started_at": f"2026-09-21T10:00:0{number}+00:00", "ended_at": f"2026-09-21T10:00:0{number}.5+00:00"}
+    ids = {"object": "trace.span", "id": f"s{number}", "trace_id": "t", "parent_id": f"s{parent}" if parent else None}
+    return ids | times | {"span_data": {"type": kind, **data}, "error": None}
+
+
+_SDK_CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": json.dumps(_AI_CALL["input"])}}
+_SDK_CALLED = {"role": "assistant", "content": None, "tool_calls": [_SDK_CALL]}
+_FOUND = _SPANS["AI SDK"][2][3]["ai.toolCall.result"]
+_SDK_RESULT = {"role": "tool", "tool_call_id": "c1", "content": _FOUND}
 _FILES: dict[str, list[Any]] = {
     **{name: [_otlp(*(_span(*one) for one in spans))] for name, spans in _SPANS.items()},
     "console exporter": [json.dumps(one, indent=4) for one in (_other(1, None, _TEXT_OF_AGENT), _other(2, 1, _NUMBERED))],
@@ -162,8 +174,16 @@ _FILES: dict[str, list[Any]] = {
         _run(4, "llm", {"messages": [[_HUMAN]]}, _ai(content=_ANSWER, usage_metadata=_COUNTED), ls_model_name="m"),
     ],
 }  # fmt: skip
+_FILES["Agents SDK"] = [
+    {"object": "trace", "id": "t", "workflow_name": "booking", "group_id": None},
+    _sdk(1, 0, "agent", name="planner", handoffs=[], tools=["search"]),
+    _sdk(2, 1, "generation", input=_CHAT[:1], output=[_SDK_CALLED], model="m"),
+    _sdk(3, 1, "function", name="search", input=json.dumps(_AI_CALL["input"]), output=_FOUND),
+    _sdk(4, 1, "generation", input=[_CHAT[0], _SDK_CALLED, _SDK_RESULT], output=_CHAT[1:], model="m", usage=_COUNTED),
+]
+_FILES["what the Agents SDK sends at once"] = [{"data": _FILES["Agents SDK"]}]
 _FILES["a page of LangSmith"] = [{"runs": _FILES["LangSmith"], "cursors": {"next": None}}]
-_WITH_TOOL = {"AI SDK", "ADK", "LangSmith", "a page of LangSmith"}
+_WITH_TOOL = {"AI SDK", "ADK", "LangSmith", "a page of LangSmith", "Agents SDK", "what the Agents SDK sends at once"}
 
 
 @pytest.mark.parametrize("form", _FILES)
