@@ -27,12 +27,16 @@ _FINGERPRINT: Final = "views_hash"
 def install(connection: duckdb.DuckDBPyConnection) -> None:
     """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction.
 
+    Stored rows stay where they are those of the same view: its games lack those of the others.
+
     Raises:
         StoreError: the SQL of a view is wrong.
     """
     import duckdb
 
     connection.execute(BASIS)
+    for schema in SCHEMAS:
+        _forget_changed(connection, schema)
     for spec in VIEWS:
         try:
             connection.execute(spec.sql)
@@ -44,6 +48,18 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_comments(connection))
     connection.execute("delete from store_info where name = ?", [_FINGERPRINT])
     connection.execute("insert into store_info (name, value) values (?, ?)", [_FINGERPRINT, _fingerprint()])
+
+
+def _forget_changed(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
+    """Drop the stored rows of views that are not as they were."""
+    here = "database_name = current_database() and table_name <> 'games' and schema_name"
+    made = dict(connection.execute(f"select table_name, comment from duckdb_tables() where {here} = ?", [schema]).fetchall())
+    versions = {spec.name: spec.version for spec in VIEWS if spec.schema == schema}
+    same = {name for name, comment in made.items() if name in versions and versions[name] in comment}
+    for name in made.keys() - same:
+        connection.execute(f"drop table {schema}.{name}")
+    if changed := sorted(versions.keys() - same):
+        connection.execute(f"update {schema}.games set lacks = list_distinct(list_concat(lacks, ?))", [changed])
 
 
 def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Meaning]]:
@@ -115,34 +131,49 @@ def materialize(store: Store) -> None:
 
 
 def _store_rows(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
-    """Store the rows of the first games that are due; whether more are."""
+    """Store the rows of the first games that are due, those that lack some views first; whether more are."""
     connection.execute(_NEXT.format(schema=schema), {"most": _TURNS_AT_ONCE})
-    ((is_left,),) = connection.execute(f"select count(*) < (select count(*) from {schema}.due) from due").fetchall()
+    found = f"select count(*), count(*) < (select count(*) from {schema}.due), any_value(lacks) from due"
+    ((games, is_left, lacks),) = connection.execute(found).fetchall()
     if is_left:  # all statements see these games alone as due
         connection.execute(f"create table {schema}.batch as from due; create or replace view {schema}.due as from {schema}.batch")
     for spec in VIEWS:
-        if spec.schema == schema:
-            connection.execute(f"delete from {schema}.{spec.name} where episode_id not in (select episode_id from {schema}.unchanged)")
+        if spec.schema == schema and (lacks is None or spec.name in lacks):
+            connection.execute(_CLEAR.format(table=f"{schema}.{spec.name}"))
             connection.execute(spec.fill)
-    connection.execute(f"delete from {schema}.games where episode_id not in (select episode_id from {schema}.unchanged)")
-    ((marked,),) = connection.execute(_MARK.format(schema=schema)).fetchall()
+    connection.execute(_CLEAR.format(table=f"{schema}.games"))
+    connection.execute(_MARK.format(schema=schema))
     if is_left:
         connection.execute(f"{DUE.format(schema=schema)}drop table {schema}.batch")
-    return bool(is_left and marked)  # games without a source stay due: they do not come again and again
+    return bool(is_left and games)
 
 
 _TURNS_AT_ONCE: Final = 100_000
 """More take gigabytes of memory."""
 _NEXT: Final = """
 create or replace temp table due as
-select episode_id
-from (
-    select episode_id, sum(count(turn)) over (order by episode_id) - count(turn) as before
-    from {schema}.due left join turns using (episode_id)
+with waiting as (
+    select episode_id, any_value(lacks) as lacks, count(turn) as turns
+    from {schema}.due
+    inner join episodes using (episode_id)
+    inner join sources using (source_id)
+    left join {schema}.marked using (episode_id)
+    left join turns using (episode_id)
     group by episode_id
+)
+
+select episode_id, lacks
+from (
+    select episode_id, lacks, sum(turns) over (order by episode_id) - turns as before
+    from waiting
+    where lacks is not distinct from (select min(lacks) from waiting)
 )
 where before < $most
 """
+"""Games without a source are never marked, and stay due."""
+_CLEAR: Final = (
+    "delete from {table} where episode_id in (select episode_id from due) or episode_id not in (select episode_id from episodes)"
+)
 _MARK: Final = """
 insert into {schema}.games by name
 select episode_id, source_id, adapter_version, ingested_at

@@ -22,7 +22,8 @@ in this view alone, or a macro of it. The grammar of the header::
 in a table of the schema `materialized`. They are valid for games that did not change: same source, read by the same version of its adapter
 at the same time. The rows of all other games, such as those of a log that was read again, are computed by the same SQL at every query:
 `unmaterialized('<table or view>')` in it means the rows of such games. So no writer has to update anything, and a store that was never
-materialized (a lake is not) gives the same numbers.
+materialized (a lake is not) gives the same numbers. Where a view, or what it reads, is not as it was when its rows were stored, these are
+computed anew, of this view alone.
 
 `Materialized: by judged game`: the same of what also follows from verdicts, labels and attributions, in the schema `judged`. Whoever writes
 or deletes such rows removes the marks of their games in the same transaction (`schemas.store.store.Transaction`). `Read by game` and
@@ -37,13 +38,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.common.text import in_sql
 from schemas.families import families
-from schemas.store.store import SCHEMAS
+from schemas.store.store import SCHEMA_VERSION, SCHEMAS
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
@@ -57,19 +59,23 @@ comment on view {schema}.due is 'Games without valid stored rows: queries comput
 """Made anew where a part of the games was due for a while."""
 _BASIS: Final = """
 create schema if not exists {schema};
-create or replace table {schema}.games as
+create table if not exists {schema}.games as
     select episode_id, source_id, adapter_version, ingested_at from episodes inner join sources using (source_id) limit 0;
-create or replace view {schema}.unchanged as
-    select episode_id
+alter table {schema}.games add column if not exists lacks varchar[];
+create or replace view {schema}.marked as
+    select episode_id, games.lacks
     from {schema}.games
     inner join episodes using (episode_id, source_id)
     inner join sources using (source_id, ingested_at)
     where sources.adapter_version is not distinct from games.adapter_version;
+create or replace view {schema}.unchanged as select episode_id from {schema}.marked where lacks is null;
 comment on table {schema}.games is 'Games whose rows are stored, as they were when these were computed.';
+comment on column {schema}.games.lacks is 'Views that changed since: of these the game has no rows. Null: it has those of all.';
+comment on view {schema}.marked is 'Games that did not change since, and the views whose rows they lack.';
 comment on view {schema}.unchanged is 'Games whose stored rows are valid: they did not change since.';
 """
 BASIS: Final = "".join(_BASIS.format(schema=schema) + DUE.format(schema=schema) for schema in SCHEMAS)
-"""Which games are materialized, and which are due; made before the views, for no game."""
+"""Which games are materialized, and which are due; made before the views."""
 
 _DUE: Final = re.compile(r"unmaterialized\((?:'(\w+)'|(\([^()]*\)))\)")
 _PIECE: Final = re.compile(r"\bfrom (\w+)")
@@ -77,12 +83,13 @@ _HEAD: Final = re.compile(r"create or replace view (\w+) as\n")
 _BY_GAME: Final = re.compile(r"\n-- (Materialized|Read)(?::)? by (judged )?game")
 
 
-def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
+def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]], version: str) -> str:
     """The statements that make a view that is computed by game, out of the one that computes its rows.
 
     Args:
         sql: its statement.
         by_game: all such views: the schema of their stored rows, and whether they have any.
+        version: of its stored rows, in the comment on their table.
     """
     name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
     schema, is_stored = by_game[name]
@@ -92,11 +99,11 @@ def expanded(sql: str, by_game: Mapping[str, tuple[str, bool]]) -> str:
     if not is_stored:
         return _DUE.sub(lambda found: found[1] or found[2], sql) + due
     return (
-        f"{due}create or replace table {schema}.{name} as select * from {schema}.due_{name} limit 0;\n"
+        f"{due}create table if not exists {schema}.{name} as select * from {schema}.due_{name} limit 0;\n"
         f"create or replace view {name} as\n"
         f"select * from {schema}.{name} where episode_id in (select episode_id from {schema}.unchanged)\n"
         f"union all by name select * from {schema}.due_{name};\n"
-        f"comment on table {schema}.{name} is 'Stored rows of {name}; those of games in {schema}.unchanged are valid.';\n"
+        f"comment on table {schema}.{name} is 'Rows of {name}, version {version}; those of games in {schema}.unchanged are valid.';\n"
     )
 
 
@@ -138,6 +145,8 @@ _SECTION = re.compile(
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(?!unmaterialized\b)(\w+)|unmaterialized\('(\w+)'\)")
 _COMMENT = re.compile(r"--[^\n]*")
+_MACRO = re.compile(r"create or replace macro (\w+)")
+_CALL = re.compile(r"(\w+)\(")
 _NAME = re.compile(r"-- ([a-z]\w*): ")
 _ROWS = re.compile(r"rows_of\('([\w.]+)'\)")
 _LIST = "list_of_families()"
@@ -179,6 +188,8 @@ class ViewFile:
     sql: str
     schema: str
     """Of its stored rows (`schemas.store.store.SCHEMAS`); empty of a view without any."""
+    version: str
+    """Changes with its statement and those of all views and macros that it reads, and with `SCHEMA_VERSION`: a hash."""
     fill: str
     """The statement that stores its rows of games that are due; empty as `schema`."""
 
@@ -189,7 +200,11 @@ class _Statement(NamedTuple):
 
 
 def _load(
-    name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]], by_game: Mapping[str, tuple[str, bool]]
+    name: str,
+    statement: _Statement,
+    known: Mapping[str, Mapping[str, Meaning]],
+    by_game: Mapping[str, tuple[str, bool]],
+    version: str,
 ) -> ViewFile:
     file, sql = statement
     sections, meanings = _sections(_header(sql)), dictionary(file.parent)
@@ -208,8 +223,9 @@ def _load(
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         listed=sections.get("Listed:", "").rstrip("."),
-        sql=expanded(sql, by_game) if name in by_game else sql,
+        sql=expanded(sql, by_game, version) if name in by_game else sql,
         schema=schema,
+        version=version,
         fill=filling(sql, by_game) if schema else "",
     )
 
@@ -328,14 +344,39 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
     return list(TopologicalSorter({name: [] if name in macros else sorted(wanted) for name, wanted in after.items()}).static_order())
 
 
+def reads(statements: Mapping[str, str]) -> dict[str, set[str]]:
+    """Which other statements each reads, of those of all views and macros by name."""
+    made = {macro: name for name, sql in statements.items() for macro in _MACRO.findall(sql)}
+    called = {name: {made[word] for word in _CALL.findall(_COMMENT.sub("", sql)) if word in made} for name, sql in statements.items()}
+    return {name: (called[name].union(_read_by(sql)) & statements.keys()) - {name} for name, sql in statements.items()}
+
+
+def _versions(statements: Mapping[str, str]) -> dict[str, str]:
+    """Of each view: a hash over its statement and over those of all that it reads, directly or not.
+
+    A column that tables have more changes no rows: who reads it is another statement.
+    """
+    read = reads(statements)
+
+    def version(name: str) -> str:
+        found = {name}
+        while more := {other for one in found for other in read[one]} - found:
+            found |= more
+        texts = [_COMMENT.sub("", statements[one]) for one in sorted(found)]
+        return sha256("\0".join([str(SCHEMA_VERSION), *texts]).encode()).hexdigest()[:16]
+
+    return {name: version(name) for name in statements}
+
+
 def _load_all() -> tuple[ViewFile, ...]:
     known: dict[str, Mapping[str, Meaning]] = {spec.name: {c.name: Meaning(c.unit, c.doc) for c in spec.columns} for spec in TABLES}
     statements = _statements()
     marked = {name: _BY_GAME.search(found.sql) for name, found in statements.items()}
     by_game = {name: (SCHEMAS[bool(found[2])], found[1] == "Materialized") for name, found in marked.items() if found}
+    versions = _versions({name: found.sql for name, found in statements.items()})
     loaded: list[ViewFile] = []
     for name in _in_order(statements):
-        loaded.append(_load(name, statements[name], known, by_game))
+        loaded.append(_load(name, statements[name], known, by_game, versions[name]))
         known[name] = loaded[-1].meanings
     return tuple(loaded)
 
