@@ -148,14 +148,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name, step in bench.steps().items():
                 if asked.only and name not in asked.only:
                     continue
-                began = time.monotonic()
+                began, rows = time.monotonic(), list[Row]()
                 print(f"\n{model.alias}: {name}", flush=True)
                 try:
-                    rows = list(step())
+                    for row in step():
+                        print("  " + ": ".join(row), flush=True)
+                        rows.append(row)
                 except (subprocess.SubprocessError, duckdb.Error, LookupError) as error:
-                    rows, failed = [(name, f"not done: {error}".partition("\n")[0])], failed + 1
-                for row in rows:
-                    print("  " + ": ".join(row), flush=True)
+                    rows.append((name, f"not done: {error}".partition("\n")[0]))
+                    print("  " + ": ".join(rows[-1]), flush=True)
+                    failed += 1
                 took = ("seconds", f"{time.monotonic() - began:.0f}")
                 keep(figures, model.alias, name, [*rows, took], asked.threads)
     if asked.write:
@@ -457,6 +459,9 @@ class Bench:
             arguments = [part.format(m=self._model) for part in command]
             out = logs / name.replace(", ", "-").replace(" ", "-")
             self._cotrace("play", *arguments, "--base-url", self._url, "--max-tokens", "120", "--out", str(out), timeout_s=self._step_s / 2)
+            if not out.exists():  # the command was ended before it began to play
+                yield name, "no reply"
+                continue
             store = self._folder / f"{out.name}.duckdb"
             self._cotrace("ingest", str(out), store=store)
             reads = self._rows(

@@ -33,9 +33,9 @@ proposed as (
 voted as (
     select
         episode_id,
-        count(*) filter (side = 'good') as good_votes,
+        count(vote) filter (side = 'good') as good_votes,
         count(*) filter (side = 'good' and vote_right = 1) as good_votes_right,
-        count(*) filter (side = 'evil') as evil_votes,
+        count(vote) filter (side = 'evil') as evil_votes,
         count(*) filter (side = 'evil' and vote_right = 1) as evil_votes_right,
         count(*) filter (side = 'good' and vote is not null and proven_bad = 1) as good_votes_on_proven_bad,
         sum(proven_mistake)::bigint as proven_mistake_votes,
@@ -62,7 +62,7 @@ named as (
         done ->> 'assassin' as assassin,
         done ->> 'guess' as guess,
         done ->> 'role' as guess_role,
-        (done ->> 'right')::boolean::int as guess_right
+        case when done ->> 'guess' is not null then (done ->> 'right')::boolean::int end as guess_right
     from avalon_turns
     where stage = 'assassination'
 )

@@ -27,7 +27,7 @@ from games.avalon.table import Message, Table
 from games.settings import Settings
 from schemas.common.errors import UsageError
 from schemas.game import ActionEntry, Turn
-from schemas.replies import Reading
+from schemas.replies import Reading, is_echo
 
 NAMES: Final = ("Alice", "Bob", "Charlie", "Diana", "Eve", "Frank", "Grace", "Henry", "Iris", "Jack")
 
@@ -52,25 +52,29 @@ class Answer(NamedTuple):
     reading: Reading
 
 
-def read_answer(purpose: str, text: str, names: Sequence[str]) -> Answer:
-    """Read a reply to one of the questions that ask for a line of a form; a message is taken as it is."""
+def read_answer(purpose: str, text: str, names: Sequence[str], question: str = "") -> Answer:
+    """Read a reply to one of the questions that ask for a line of a form; a message is taken as it is, unless it repeats the question."""
     if purpose not in _HEADS:
-        return Answer(text.strip(), "", Reading("as asked" if text.strip() else "unreadable"))
+        message = "" if is_echo(text, question.splitlines()) else text.strip()
+        return Answer(message, "", Reading("as asked" if message else "unreadable"))
     lines = [found for found in _LINE.finditer(text) if found[1].upper() == _HEADS[purpose]]
     written = lines[-1][2] if lines else text.strip()
-    value = _value(purpose, written.strip(" .*_`[]()\"'"), names)
+    plain = written.strip(" .*_`[]()\"'")
+    value = _value(purpose, plain, names, headed=bool(lines))
+    words = text if value is None else text[: lines[-1].start()] + text[lines[-1].end() :] if lines else ""
+    words = "" if is_echo(words, question.splitlines()) else words.strip()
     if value is None:
-        return Answer(None, text.strip(), Reading("unreadable"))
-    words = (text[: lines[-1].start()] + text[lines[-1].end() :]).strip() if lines else ""
-    return Answer(value, words, Reading("as asked") if lines else Reading("repaired", written))
+        return Answer(None, words, Reading("unreadable"))
+    is_plain = purpose == "propose" or plain.lower() == value.lower()
+    return Answer(value, words, Reading("as asked") if lines and is_plain else Reading("repaired", written if is_plain else value))
 
 
-def _value(purpose: str, written: str, names: Sequence[str]) -> Any:
+def _value(purpose: str, written: str, names: Sequence[str], *, headed: bool) -> Any:
     known = {name.lower(): name for name in names}
-    if purpose in _WORD:
-        return written.lower() if written.lower() in _WORD[purpose] else None
-    if purpose == "guess":
-        return known.get(written.lower())
+    if purpose != "propose":
+        words = known if purpose == "guess" else {word: word for word in _WORD[purpose]}
+        found = re.findall(r"\w+", written.lower()) if headed else [written.lower()]  # in a line of the form a reason may follow
+        return words[found[0]] if found and words.keys() & {*found} == {found[0]} else None
     parts = [known.get(part.strip(" .*_`").lower()) for part in re.split(r",|;|\band\b|&", written) if part.strip()]
     return None if None in parts or not parts else list(dict.fromkeys(parts))
 
@@ -186,11 +190,15 @@ class Game:
             self.purpose, self.waiting = self._stages.send(answers)
         return Made(None if purpose not in _HEADS else fault is None, fault, tuple(self._finished))
 
+    def _read(self, text: str) -> Answer:
+        """An answer to what is asked now."""
+        return read_answer(self.purpose, text, self.agents, ask_for(self.purpose, self.table, *self._placed))
+
     def _fault(self, agent: str, text: str) -> str | None:
         """Why the next answer is refused; None if it is not."""
         if self.purpose not in _HEADS:
             return None
-        value = read_answer(self.purpose, text, self.agents).value
+        value = self._read(text).value
         if value is None:
             return (
                 f"no line {_HEADS[self.purpose]}: with {'names of players' if self.purpose in ('propose', 'guess') else 'one of its words'}"
@@ -209,7 +217,7 @@ class Game:
             self._messages = []
             for agent in self.agents * self.settings.messages:
                 ((text, thought),) = yield "discuss", (agent,)
-                self._messages.append(Message(agent, text.strip(), thought))
+                self._messages.append(Message(agent, self._read(text).value, thought))
             self._all_messages += self._messages
             self._finished.append(self.table.discuss(self._messages))
             while table.stage == "proposal":
@@ -220,11 +228,11 @@ class Game:
             messages = []
             for agent in table.evil():
                 ((text, thought),) = yield "conspire", (agent,)
-                messages.append(Message(agent, text.strip(), thought))
+                messages.append(Message(agent, self._read(text).value, thought))
                 self._all_messages.append(messages[-1])
             assassin = str(table.assassin)
             ((text, thought),) = yield "guess", (assassin,)
-            found = read_answer("guess", text, self.agents)
+            found = self._read(text)
             guess = None if found.value == assassin else found.value
             action = _action(assassin, "guess", {"guess": guess}, text, None if guess else "unreadable")
             self._finished.append(table.assassinate(messages, Message(assassin, found.words, thought), guess, actions=[action]))
@@ -234,7 +242,7 @@ class Game:
     def _proposal(self) -> Generator[_Asked, _Replies, None]:
         table, leader = self.table, str(self.table.leader)
         ((text, thought),) = yield "propose", (leader,)
-        found, fault = read_answer("propose", text, self.agents), None
+        found, fault = self._read(text), None
         team = found.value or []
         if len(team) != table.size:
             fault = "unreadable" if found.value is None else "team_size"
@@ -249,7 +257,7 @@ class Game:
         if not table.forced:
             self._placed = (team, reason.text)
             for agent, (reply, thoughts) in zip(self.agents, (yield "vote", self.agents), strict=True):
-                answer = read_answer("vote", reply, self.agents)
+                answer = self._read(reply)
                 votes[agent] = answer.value
                 comments.append(Message(agent, answer.words, thoughts))
                 actions.append(_action(agent, "vote", {"vote": answer.value}, reply, None if answer.value else "unreadable"))
@@ -263,7 +271,7 @@ class Game:
         self._placed = (team, "")
         replies = (yield "quest", asked) if asked else ()
         for agent, (text, _) in zip(asked, replies, strict=True):
-            answer = read_answer("quest", text, self.agents)
+            answer = self._read(text)
             cards[agent] = answer.value or "success"
             actions[agent] = _action(agent, "quest", {"card": cards[agent]}, text, None if answer.value else "unreadable")
         played = [actions.get(name) or ActionEntry(agent=name, verb="quest", arguments={"card": "success"}, accepted=True) for name in team]

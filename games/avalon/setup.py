@@ -128,6 +128,7 @@ def course_of(game: Game) -> Course:
 
 def _observation(game: Game, agent: str) -> Observation:
     seen = game.observe(agent)
+    question = seen.user.rpartition("\n\n")[2]
     return Observation(
         agent=agent,
         role=ROLE,
@@ -135,7 +136,7 @@ def _observation(game: Game, agent: str) -> Observation:
         purpose=seen.purpose,
         messages=[{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}],
         data=seen,
-        reads=lambda text: read_answer(seen.purpose, text, seen.names).reading,
+        reads=lambda text: read_answer(seen.purpose, text, seen.names, question).reading,
     )
 
 

@@ -106,7 +106,7 @@ PLANTED_QUESTIONS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """What a script does wrong on purpose -> rubric and question whose true answer is then no."""
 
-Read = Literal["exact", "asked_again", "guessed", "random", "default"]
+Read = Literal["exact", "asked_again", "guessed", "random", "default", "lost"]
 
 READS: Final[Mapping[Read, str]] = {
     "exact": "the reply names exactly one listed action",
@@ -114,6 +114,7 @@ READS: Final[Mapping[Read, str]] = {
     "guessed": "the reply names no listed action exactly; the published harness took the most similar one",
     "random": "the reply names no listed action; the harness drew one at random",
     "default": "the reply names no listed action; the harness took the action that does nothing",
+    "lost": "no whole reply came, the call failed or its reply was cut; the harness took an action",
 }
 """How a reply became an action -> what that means."""
 
@@ -123,10 +124,11 @@ KINDS: Final[Mapping[Read, ReadKind]] = {
     "guessed": "guessed",
     "random": "random",
     "default": "unreadable",
+    "lost": "cut",
 }
 """How a reply became an action -> the kind that all games have in common."""
 
-HARNESS_READS: Final[tuple[Read, ...]] = ("guessed", "random", "default")
+HARNESS_READS: Final[tuple[Read, ...]] = ("guessed", "random", "default", "lost")
 """Those whose action is the harness's, not the player's: no verdict is about it, and no player is at fault for it."""
 
 _ACTION: Final = re.compile(r"Action:\s*(.*)")

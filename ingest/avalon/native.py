@@ -7,7 +7,7 @@ from games.avalon.rules import side
 from games.avalon.setup import course_of, game_of, table_of
 from games.avalon.table import Table, again
 from games.avalon.value import chances
-from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived, played_again
+from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived, played_again, without_lost_replies
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, End, Header, Turn
@@ -26,7 +26,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
         except BadInputError as error:
             raise BadTurnError(error, index) from error
     rows: dict[str, list[Any]] = {
-        "failures": [row for turn in made for row in failures(table, turn, episode)],
+        "failures": without_lost_replies((row for turn in made for row in failures(table, turn, episode)), turns, "unreadable_reply"),
         "turn_metrics": [TurnMetric(episode, turn.turn, f"avalon.{name}", value) for turn in turns for name, value in turn.metrics.items()],
         "turn_values": [row for turn in made for row in _values(table, turn, episode)],
         "episode_metrics": list(_episode_metrics(table, episode)),
@@ -44,7 +44,7 @@ def _episode_metrics(table: Table, episode: str) -> Iterator[EpisodeMetric]:
     if table.winner is not None:
         yield EpisodeMetric(episode, "avalon.good_wins", float(table.winner == "good"))
         yield EpisodeMetric(episode, "avalon.missions_succeeded", float(table.successes))
-    if table.guess is not None and table.guess["right"] is not None:
+    if table.guess is not None and table.guess["guess"] is not None and table.guess["right"] is not None:
         yield EpisodeMetric(episode, "avalon.guess_right", float(table.guess["right"]))
 
 

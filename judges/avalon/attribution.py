@@ -4,6 +4,7 @@ The cost of a turn is by the model of `games.avalon.value`. A good leader who pr
 proven bad for that player could know better: they share the cost. The same holds for good players who reject a team that was proven clean
 for them. What no good player could prove is not anyone's fault. Merlin may do it as cover. A reply that cannot be read is `format`: a good
 leader's in whose place the rules choose a team, and good players' votes on a team that is clean for them or that they could have carried.
+One that was lost, since its call failed or it was cut, is the harness's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +30,11 @@ def _of_turn(game: Transcript, turn: TurnView, lost: Lost | None) -> Iterator[Fi
         return
     placed: Mapping[str, Any] = turn.state_after.get("on_table") or {}
     proven = {agent: (link, evidence) for agent, link, evidence in _proven(game, turn, placed)} if stage == "proposal" and placed else {}
+    replies = game.details.get("lost_replies", {}).get(str(turn.turn), {})
     for agent, (link, evidence) in proven.items():
+        if link == "format" and agent in replies:
+            yield Finding(turn.turn, None, "harness", cost / len(proven), f"{agent}: {replies[agent]}")
+            continue
         yield Finding(turn.turn, agent, link, cost / len(proven), evidence, cost if len(proven) == 1 else None)
     if not proven and cost > NOTHING:
         yield Finding(turn.turn, None, "not_seen", cost, "no good player could prove what the team was")

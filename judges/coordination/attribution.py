@@ -9,7 +9,7 @@ card was the one without a hint that the player held longest, and the partner's 
 had just pointed at and that does not fit is shared, too (`said_unclear`).
 
 An action that the harness chose, because the reply named none of the list, is not a judgement of the player. The cost is its `format` where
-the reply was unreadable, and the harness's (`harness`) where the published one took the most similar action.
+the reply was unreadable, and the harness's (`harness`) where the published one took the most similar action, or where no whole reply came.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def _of_harness(game: Transcript, found: Finding) -> Finding:
     if chosen is None or found.link not in _OF_ACTIONS:
         return found
     read, evidence = chosen
-    if read == "guessed":
+    if read in ("guessed", "lost"):
         return found._replace(agent=None, link="harness", evidence=evidence, ideal=None)
     return found._replace(link="format", evidence=evidence, ideal=None)
 

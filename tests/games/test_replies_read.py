@@ -1,4 +1,4 @@
-"""How players' replies are read, in every family: a copied example is no move, and logs, store and command say what was read."""
+"""How replies of players are read, in every family: a copied example is not a move, and logs, store and command say what was read."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ GAMES = {
     "coordination hanabi": (),
 }
 """Game -> a short one."""
+AVALON = {"avalon": ("--size", "5", "--games", "1")}
+"""A game that no script of the test server plays."""
 
 
 def played(game: str, mode: str, folder: Path) -> tuple[int, str]:
@@ -28,13 +30,13 @@ def played(game: str, mode: str, folder: Path) -> tuple[int, str]:
     family, _, before = game.partition(" ")
     with seat_server(mode) as address:
         seats, server = ["all=openai/stub"], ("--base-url", f"{address}/v1", "--max-tokens", "70")
-        done = play(family, folder / "logs", seats, *GAMES[game], *server, before=before)
+        done = play(family, folder / "logs", seats, *(GAMES | AVALON)[game], *server, before=before)
     return done.returncode, done.stderr
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["parrot", "parrot-line"])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [*GAMES, *AVALON])
 def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, tmp_path: Path) -> None:
     """The model repeats the form at the end of its prompt, or the last line of it: nothing was read, and the command says so."""
     code, said = played(game, mode, tmp_path)
@@ -47,7 +49,7 @@ def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, t
 
 def test_cut_replies_are_named_with_their_limit(tmp_path: Path) -> None:
     """Each reply breaks off at its token limit: it is cut, not unreadable, in the log, in the store and on the terminal."""
-    games = ("craft", "einstein", "asympuzl", "overcooked")
+    games = ("craft", "einstein", "asympuzl", "avalon", "overcooked", "coordination overcooked")
     for game in games:
         code, said = played(game, "cut", tmp_path)
         assert code == 1
@@ -55,7 +57,7 @@ def test_cut_replies_are_named_with_their_limit(tmp_path: Path) -> None:
         assert "cut at 70 tokens" in said
     store = ingested(tmp_path)
     read = query(store, "SELECT DISTINCT benchmark, c.read FROM calls AS c JOIN episodes USING (episode_id)")
-    assert {*read.iter_rows()} == {(game, "cut") for game in games}
+    assert {*read.iter_rows()} == {(game.partition(" ")[0], "cut") for game in games}
     assert "format" not in query(store, "SELECT DISTINCT common FROM failures JOIN failure_map USING (taxonomy, category)")["common"]
 
 

@@ -263,7 +263,7 @@ def _choice(
     replies = [reply]
     if switches.harness == "published":
         action = now.ground(reply.text, actions) or now.otherwise(actions)
-        read = read_of(reply.text, action, at_random=now.at_random)
+        read = "lost" if reply.lost else read_of(reply.text, action, at_random=now.at_random)
         slips += [] if read in (None, "exact") else [reply.text]
         return _Choice(action, read, replies, messages)
     again = texts_of(__package__)["unlisted"].format(actions=now.joint.join(actions), form=_form(now.game, switches)).strip()
@@ -276,7 +276,8 @@ def _choice(
         named = named_action(reply.text, actions)
     if named is None:
         slips.append(reply.text)
-        return _Choice(now.otherwise(actions), "random" if now.at_random else "default", replies, messages)
+        is_lost = reply.lost and not any(slips)  # a whole one that named none is the player's own
+        return _Choice(now.otherwise(actions), "lost" if is_lost else "random" if now.at_random else "default", replies, messages)
     return _Choice(named, "asked_again" if replies[1:] else "exact", replies, messages)
 
 

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from analytics.query import query
+from games.avalon.game import Game, read_answer
 from games.experiments.plan import play
 from games.players.running import RunTerms
 from judges.attribution.job import attribute_games
@@ -108,4 +109,36 @@ def test_what_replaces_an_unread_reply_is_not_an_act_of_its_player(server: tuple
     placed = query(store, "SELECT DISTINCT substituted, proven_mistake FROM avalon_proposals")
     assert placed.rows() == [(1, 0)]
     assert query(store, "SELECT * FROM avalon_trust").is_empty()
-    assert query(store, "SELECT sum(good_votes_on_proven_bad) AS n FROM avalon_games").item() == 0
+    counted = "SELECT good_votes, evil_votes, good_votes_on_proven_bad, guess_right FROM avalon_games"
+    assert query(store, counted).rows() == [(0, 0, 0, None)]
+    assert query(store, "SELECT value FROM episode_metrics WHERE metric = 'avalon.guess_right'").is_empty()
+
+
+def test_a_message_that_repeats_the_question_is_not_sent() -> None:
+    """The others do not get it, and it is stored as unreadable."""
+    game = Game.drawn(size=5, seed=3)
+    while game.purpose == "discuss":
+        agent = str(game.next_agent)
+        question = game.observe(agent).user.splitlines()[-1]
+        assert read_answer("discuss", question, game.agents, question).reading.read == "unreadable"
+        turns = game.act(agent, question).turns
+    assert [turn.utterances for turn in turns] == [[]]
+    assert not any(message.text for message in game.observe(str(game.next_agent)).messages)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "line", "value"),
+    [
+        ("vote", "VOTE: approve, since Bob has been fair so far", "approve"),
+        ("vote", "VOTE: **Reject** (Bob again)", "reject"),
+        ("vote", "VOTE: approve or reject", None),
+        ("vote", "Reject? Not me.", None),
+        ("quest", "CARD: success, for I will not fail", None),
+        ("guess", "GUESS: Bob, who knew too much", "Bob"),
+        ("guess", "GUESS: Bob or Alice", None),
+    ],
+)
+def test_a_reason_may_follow_the_word(purpose: str, line: str, value: str | None) -> None:
+    """The first word of the line counts if no other possible answer is in it."""
+    found = read_answer(purpose, line, ("Alice", "Bob", "Eve"))
+    assert (found.value, found.reading.read) == (value, "unreadable" if value is None else "repaired")
