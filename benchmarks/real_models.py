@@ -45,7 +45,6 @@ _CONTEXT: Final = 8192
 """Of each slot, in tokens."""
 _WRONG_USE: Final = 2
 _READY_S: Final = 120.0
-_KILLED_AFTER_S: Final = 20.0
 
 
 _STEPS: Final[Mapping[str, str]] = {
@@ -260,18 +259,17 @@ class Bench:
         """Each by its name, in their order."""
         return {name: getattr(self, method) for name, method in _STEPS.items()}
 
-    def _cotrace(
-        self, *arguments: str, store: Path | None = None, timeout_s: float | None = None, ended_by: signal.Signals = signal.SIGTERM
-    ) -> str:
-        """A command of cotrace, ended by a signal when its time is over; gives what it printed on stderr."""
-        command = [sys.executable, "-m", "cotrace", *arguments]
-        if store is not None:
-            command += ["--store", str(store)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self._env) as process:
+    def _started(self, *arguments: str, store: Path | None = None) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "cotrace", *arguments, *(() if store is None else ("--store", str(store)))]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self._env)
+
+    def _cotrace(self, *arguments: str, store: Path | None = None, timeout_s: float | None = None) -> str:
+        """A command of cotrace, ended when its time is over if it asks the model; gives what it printed on stderr."""
+        with self._started(*arguments, store=store) as process:
             try:
-                _, printed = process.communicate(timeout=timeout_s or self._step_s)
+                _, printed = process.communicate(timeout=(timeout_s or self._step_s) if self._url in arguments else None)
             except subprocess.TimeoutExpired:
-                process.send_signal(ended_by)
+                process.terminate()
                 _, printed = process.communicate()
         if process.returncode == _WRONG_USE:
             raise LookupError(printed.strip().rpartition("\n")[2])
@@ -484,9 +482,8 @@ class Bench:
         out = self._folder / "qa"
         arguments = ("--take", "2", "--trials", "1", "--max-tokens", "120", "--out", str(out))
         printed = self._cotrace(*self._asked("play", "coordqa", str(file), *arguments))
-        for line in printed.splitlines():
-            if line.startswith("  ") or "questions asked" in line:
-                yield "questions", line.strip()
+        answered = [line.strip() for line in printed.splitlines() if line.startswith("  ") or "questions asked" in line]
+        yield from (("questions", line) for line in answered or ["no reply in time"])
 
     def optimize(self) -> Iterator[Row]:
         """A rubric of one question, on planted labels, with the smallest budget of calls."""
@@ -506,10 +503,12 @@ class Bench:
         """A judge run that is killed in the middle, and started again."""
         where = f"model <> 'gpt-4o-mini' AND turn > {max(1, self._units // 2)}"
         arguments = ("judge", "--rubric", str(self._folder / "tiny.yaml"), "--where", where, "--concurrency", "1")
-        self._cotrace(*self._asked(*arguments), store=self._store, timeout_s=_KILLED_AFTER_S, ended_by=signal.SIGKILL)
-        journals = (self._folder / f"{self._store.name}.journal").glob("judge-*.jsonl")
-        stored = sum(max(0, len(one.read_bytes().splitlines()) - 1) for one in journals)
-        yield f"killed after {_KILLED_AFTER_S:.0f} s", f"{stored} replies in the journal"
+        with self._started(*self._asked(*arguments), store=self._store) as process:
+            until = time.monotonic() + self._step_s
+            while not (stored := self._stored()) and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.2)
+            process.kill()
+        yield "killed after the first reply", f"{stored} in the journal"
         printed = self._cotrace(*self._asked(*arguments), store=self._store)
         yield "started again", "; ".join(line.strip() for line in printed.splitlines() if "answered" in line or "journal" in line)
         [(calls, different)] = self._rows(
@@ -517,6 +516,11 @@ class Bench:
             "(SELECT judge_run_id FROM judge_runs WHERE rubric = 'tiny' ORDER BY started_at DESC LIMIT 1)"
         )
         yield "calls of that run", f"{calls}, of {different} different prompts"
+
+    def _stored(self) -> int:
+        """Replies in journals of judge runs that have not ended."""
+        journals = (self._folder / f"{self._store.name}.journal").glob("judge-*.jsonl")
+        return sum(max(0, len(one.read_bytes().splitlines()) - 1) for one in journals)
 
     def cached(self) -> Iterator[Row]:
         """How much of the prompts the server had in its cache."""

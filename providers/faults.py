@@ -61,7 +61,7 @@ class Fault(Exception):  # noqa: N818 - see Unusable
         self.limited = status == HTTPStatus.TOO_MANY_REQUESTS
         """The server is well and wants fewer requests: too many came, it loads its model, or its queue is full."""
         self.counted = False
-        """Whether `providers.pacing.Health` has counted it."""
+        """Whether `providers.pacing.Gate` has counted it."""
 
 
 class NoServer(Fault):

@@ -37,7 +37,7 @@ from providers.faults import (
     wait_after,
 )
 from providers.forms import CALL, ChatRequest, ModelQuestion, form_of, reask
-from providers.pacing import Crowd, Gate, Health, MinuteLimit
+from providers.pacing import Gate, MinuteLimit
 from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings, provider_of
 from schemas.chat.answers import Answer
@@ -111,7 +111,6 @@ class Server:
         self.budget = budget
         self.client = connect(settings, self._turn)
         self.estimate = TokenEstimate()
-        self.health = Health()
         self.mode: Mode = settings.form_mode or self.client.modes[0]
         """How forms are asked for."""
         self.refused: frozenset[str] = frozenset()
@@ -125,7 +124,7 @@ class Server:
         """Factor by which a reply has cost more than its prompt and its longest length allow: some servers bill reasoning on top."""
         self.busy = 0
         """Calls under way."""
-        self._gate, self._crowd = Gate(), Crowd()
+        self._gate = Gate()
         self._requests_limit, self._tokens_limit = MinuteLimit(settings.requests_per_minute), MinuteLimit(settings.tokens_per_minute)
         self._last_reply_at = 0.0
         self._starved_calls = self._bad_requests = 0
@@ -192,7 +191,7 @@ class Server:
         self._refuse_too_large(call)
         await self._tokens_limit.take(self.estimate.tokens(call.length))
         await self._requests_limit.take(1)
-        async with self.health.turn(), self._crowd.place():
+        async with self._gate.place():
             await call.reserve()
             call.sent_at = await self._gate.wait()
             call.result.attempts += 1
@@ -233,9 +232,9 @@ class Server:
         self.reached = self.reached or fault.came
         if isinstance(fault, TimedOut):
             call.result.timed_out += 1
-            self._crowd.timed_out(call.sent_at)
+            self._gate.timed_out(call.sent_at)
         if not (isinstance(fault, TimedOut) and self._last_reply_at > call.sent_at):  # it answers others: it is not ill
-            self.health.failed(fault)
+            self._gate.failed(fault)
         if not fault.again:
             return
         self._first_came.set()  # its reply may take long
@@ -252,7 +251,6 @@ class Server:
         call.settle(cost)
         self.billed = True
         self._gate.succeeded()
-        self.health.succeeded()
         self.reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
         self.estimate.learn(call.length, completion.tokens.input)
         call.failures, call.since = 0, time.monotonic()
@@ -266,7 +264,7 @@ class Server:
             waits_since = max(call.since, self._last_reply_at)
             return time.monotonic() - waits_since > self.settings.patience_s or call.failures >= _MOST_LIMITED_TRIES
         if self.reached:
-            return call.failures >= self.health.tries(self.settings.tries)
+            return call.failures >= self._gate.tries(self.settings.tries)
         return isinstance(error, NoServer) or call.failures >= min(_TRIES_TO_REACH_A_SERVER, self.settings.tries)
 
     def learn(self, call: _Call, fault: Fault) -> bool:
@@ -310,7 +308,7 @@ class Server:
         if fault.status is None and not self.reached:
             where = self.settings.base_url or self.settings.provider
             raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
-        self.health.gave_up(fault)
+        self._gate.gave_up(fault)
         if fault.status not in {None, HTTPStatus.FORBIDDEN} and not fault.again and not self._answered:
             self._bad_requests += 1
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
