@@ -195,7 +195,7 @@ class FamilyPage:
             return _dots(chart, rows, links) if rows["series"].n_unique() <= _FEW else _grid(chart, rows, links)
         if chart.kind == "bars":
             taxonomies = rows["taxonomy"].unique() if "taxonomy" in rows.columns else ()
-            return _bars(chart, rows, links, [name for taxonomy in taxonomies for name in read.failures(taxonomy)])
+            return _bars(chart, rows, links, {name: words for taxonomy in taxonomies for name, words in read.failures(taxonomy).items()})
         return {"steps": _steps, "heat": _heat}[chart.kind](chart, rows, links)
 
     def _card(self, read: Reader, chart: Chart) -> Part:
@@ -367,7 +367,7 @@ def _axis(values: Sequence[Any]) -> list[Any]:
     return [value if isinstance(value, int) else plain(wording.in_words(value)) for value in values]
 
 
-def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str], failures: Sequence[str]) -> go.Figure:
+def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str], failures: Mapping[str, str]) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()

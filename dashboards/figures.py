@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -115,14 +115,14 @@ def short(text: str, letters: int) -> str:
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
-def color_of(name: str, order: Sequence[str]) -> str:
+def color_of(name: str, order: Iterable[str]) -> str:
     """The colour of a category or model; the same name has the same colour on every page with the same order.
 
     Args:
         name: what is drawn.
         order: names that share the palette, the most important first, of a taxonomy `Reader.failures`; those beyond it are grey.
     """
-    return SERIES[order.index(name)] if name in order[: len(SERIES)] else OTHER
+    return dict(zip(order, SERIES, strict=False)).get(name, OTHER)
 
 
 def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.Figure:

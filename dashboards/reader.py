@@ -98,7 +98,8 @@ def forget_kept() -> None:
 
 
 _FAILURES: Final = """
-    SELECT category FROM game_categories INNER JOIN failure_kinds USING (taxonomy, category)
+    SELECT category, any_value(meaning)
+    FROM game_categories INNER JOIN failure_kinds USING (taxonomy, category) LEFT JOIN failure_map USING (taxonomy, category)
     WHERE taxonomy = $taxonomy AND wrong GROUP BY category ORDER BY sum(turns) DESC, category
 """
 _TURN_BYTES: Final = 2**16
@@ -171,9 +172,10 @@ class Reader:
         values = {**(parameters or {}), **(filter_values if "{filters}" in sql else {})}
         return sql.replace("{filters}", condition), values
 
-    def failures(self, taxonomy: str) -> list[str]:
-        """A taxonomy's categories of failure, the store's commonest first, whatever is filtered: `figures.color_of` goes by them."""
-        return self.rows(_FAILURES, {"taxonomy": taxonomy}, filter_on=())["category"].to_list()
+    def failures(self, taxonomy: str) -> dict[str, str]:
+        """A taxonomy's categories of failure, in words, the whole store's commonest first: `figures.color_of` goes by their order."""
+        rows = self.rows(_FAILURES, {"taxonomy": taxonomy}, filter_on=()).rows()
+        return {category: meaning if meaning and category.isupper() else in_words(category) for category, meaning in rows}
 
     def condition_in_words(self, condition: str | None) -> str:
         """What a condition's code stands for: `oracle shown, 20 turns, run 7`."""

@@ -33,7 +33,7 @@ _MANY_TURNS: Final = 40
 _NUMBERED: Final = 6
 """Turns that are all named on an axis; a turn has no halves."""
 _FADED: Final = 0.62
-_NAME, _DETAIL = 26, 34
+_NAME, _DETAIL, _NARROW = 26, 34, 18
 
 
 def _to(read: Reader, path: str, row: Row, **keys: str) -> str:
@@ -154,8 +154,8 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     ]
     labels = [(_short_label if is_tall else _label)(name, row, teams) for row, name in shown]
     legend = 26 * (_failure_bars in bars)
-    row = _ROW + 12 * any(label.count("<br>") > 1 for label in labels)
-    height = (panels * (_GAP + (_ROW - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
+    row = _ROW + (8 if is_tall else 12) * max(label.count("<br>") - 1 for label in labels)
+    height = (panels * (_GAP + (row - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
     margin = {"l": 10, "r": 12, "t": 34, "b": 58 + legend}
     drawn = make_subplots(
         rows=panels if is_tall else 1,
@@ -203,11 +203,12 @@ def _cell(place: int, is_tall: bool) -> dict[str, int]:  # noqa: FBT001 - one of
 def _short_label(name: TeamName, row: Row, teams: Teams) -> str:
     """As `_label`, for narrow screens: where all teams are of one model, what tells them apart in its place."""
     few = " few" if row["games"] < FEW else ""
-    if name.detail and len({other.model for other in teams.names}) == 1:
-        return f"{plain(short(name.detail, 18))}<br><span style='font-size: 10px'>n {row['games']}{few}</span>"
-    tail = name.detail.split(", ")[-1] if name.detail else ""
+    is_one_model = bool(name.detail) and len({other.model for other in teams.names}) == 1
+    tail = name.detail.split(", ")[-1] if name.detail and not is_one_model else ""
     small = f"{plain(short(tail, 14))} " if tail and [other.model for other in teams.names].count(name.model) > 1 else ""
-    return f"{plain(short(name.model, 14))}<br><span style='font-size: 10px'>{small}n {row['games']}{few}</span>"
+    lines = textwrap.wrap(name.detail if is_one_model else name.model, _NARROW, max_lines=2, placeholder="…")
+    called = "<br>".join(map(plain, lines))
+    return f"<span style='font-size: 11px'>{called}</span><br><span style='font-size: 10px'>{small}n {row['games']}{few}</span>"
 
 
 def _label(name: TeamName, row: Row, teams: Teams) -> str:
@@ -215,7 +216,7 @@ def _label(name: TeamName, row: Row, teams: Teams) -> str:
     small = textwrap.wrap(name.detail, _DETAIL, max_lines=1, placeholder=" …") if name.detail else []
     games = wording.counted(row["games"], thing_of([teams.benchmark]))
     few = ", few" if row["games"] < FEW else ""
-    lines = textwrap.wrap(name.model, _NAME, max_lines=1 if name.detail else 2, placeholder=" …") or [name.model]
+    lines = textwrap.wrap(name.model, _NAME, max_lines=1 if name.detail else 3, placeholder=" …") or [name.model]
     first = "<br>".join(plain(short(line, _NAME)) for line in lines)
     return f"{first}<br><span style='font-size: 10.5px'>{plain(', '.join([*small, games]))}{few}</span>"
 
@@ -280,7 +281,8 @@ def _said(measure: _Measure, row: Row) -> str:
 
 def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
     """What went wrong, in strong colours from the left; what went right is the pale rest."""
-    shown = read.failures(teams.failures[0]["taxonomy"])[: len(SERIES)]
+    known = read.failures(teams.failures[0]["taxonomy"])
+    shown = list(known)[: len(SERIES)]
     parts: dict[str, list[tuple[float, int, int, str]]] = {name: [] for name in (*shown, "other")}
     sizes: list[int] = []
     for row in rows:
@@ -297,7 +299,7 @@ def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[R
     for name, found in parts.items():
         if any(share for share, *_ in found):
             color = color_of(name, shown)
-            words = plain(short(wording.in_words(name), 28))
+            words = plain(short(known.get(name, name), 28))
             hover = [[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found]
             _bar(drawn, rows, [share for share, *_ in found], name=words, marker_color=color, customdata=hover, **at)
             drawn.add_bar(x=[None], y=[0], orientation="h", name=words, marker={"color": color}, **at)
@@ -331,6 +333,7 @@ def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Ro
     crossed = {"shape": "x", "solidity": 0.2, "fgcolor": OTHER}
     draw(_NOT_ATTRIBUTED, left, 0.35, {"color": _NO_AGENT, "pattern": crossed}, step="not_understood")
     _unknown(drawn, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
+    _unknown(drawn, [place for place, row in enumerate(rows) if row["regret_n"] and not row["regret"]], 0.03 * most, "0", **at)
     drawn.update_xaxes(range=[0, 1.04 * most], nticks=4, zeroline=False, showgrid=False, **at)
 
 
@@ -350,12 +353,12 @@ def _bar(drawn: go.Figure, rows: Sequence[Row], values: Sequence[float], **more:
     marker.line.width = 0
 
 
-def _unknown(drawn: go.Figure, places: Sequence[int], middle: float, **at: int) -> None:
+def _unknown(drawn: go.Figure, places: Sequence[int], middle: float, text: str = _UNKNOWN, **at: int) -> None:
     drawn.add_scatter(
         x=[middle] * len(places),
         y=list(places),
         mode="text",
-        text=[f"<i>{_UNKNOWN}</i>"] * len(places),
+        text=[f"<i>{text}</i>"] * len(places),
         textfont={"size": 11, "color": OTHER},
         hoverinfo="skip",
         showlegend=False,
@@ -434,10 +437,11 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
     """
     from plotly.subplots import make_subplots
 
-    shown = teams.drawn(most)
+    shown = teams.drawn(most, turns=2)
     rows = [{**row, "called": str(name)} for row, name in shown]
-    panels = [(title, lines) for title, lines in _PANELS if any(row[lines[-1].key] is not None for row in teams.turns)]
-    if not rows or not panels or max((row["turn"] for row in teams.turns), default=0) <= 1:
+    own = [teams.at(teams.turns, row) for row in rows]
+    panels = [(title, lines) for title, lines in _PANELS if any(found[lines[-1].key] is not None for turns in own for found in turns)]
+    if not rows or not panels:
         return None
     drawn = make_subplots(
         rows=len(rows),
@@ -447,7 +451,6 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
         horizontal_spacing=0.025,
         vertical_spacing=0.32 / (len(rows) + 1),
     )
-    own = [teams.at(teams.turns, row) for row in rows]
     for down, (row, (_, name), turns) in enumerate(zip(rows, shown, own, strict=True), 1):
         others = [found for place, of_team in enumerate(own, 1) if place != down for found in (*of_team, None)]
         for across, (title, lines) in enumerate(panels, 1):
@@ -468,7 +471,8 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
         drawn.add_annotation(**at_top, text=f"{plain(short(name.model, 30 if name.detail else 62))} {small}", font_size=11.5)
     drawn.update_yaxes(range=[-0.04, 1.06], tickvals=[0, 0.5, 1], tickfont_size=10.5, zeroline=False)
     drawn.update_yaxes(tickvals=[0, 1], ticktext=["0", "1"], col=1)
-    last = max(row["turn"] for row in teams.turns)
+    last = max(found["turn"] for turns in own for found in turns)
+    drawn.update_xaxes(range=[1 - 0.03 * last, 1.03 * last])
     drawn.update_xaxes(nticks=6, dtick=1 if last <= _NUMBERED else None, tickfont_size=10.5, zeroline=False, showgrid=False)
     drawn.update_xaxes(title={"text": "turn", "font": {"size": 11.5}, "standoff": 2}, row=len(rows))
     styled(drawn, height=100 + 92 * len(rows), legend=False)

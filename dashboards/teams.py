@@ -111,10 +111,14 @@ class Teams:
         """Of `team_turns_by`."""
         return self.ask(_TURNS)
 
-    def drawn(self, most: int) -> list[tuple[Row, TeamName]]:
-        """The teams with the most games, the highest score first."""
-        ranked = sorted(zip(self.rows, self.names, strict=True), key=lambda pair: -pair[0]["games"])[:most]
-        return [pair for pair in zip(self.rows, self.names, strict=True) if pair in ranked]
+    def drawn(self, most: int, *, turns: int = 0) -> list[tuple[Row, TeamName]]:
+        """The teams with the most games, of those with a game of so many turns, the highest score first."""
+        pairs = list(zip(self.rows, self.names, strict=True))
+        if turns:
+            lasting = {tuple(row[key] for key in _TEAM) for row in self.turns if row["turn"] >= turns}
+            pairs = [pair for pair in pairs if tuple(pair[0][key] for key in _TEAM) in lasting]
+        ranked = sorted(pairs, key=lambda pair: -pair[0]["games"])[:most]
+        return [pair for pair in pairs if pair in ranked]
 
     @property
     def process(self) -> Process | None:

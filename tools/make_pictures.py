@@ -22,10 +22,12 @@ from werkzeug.serving import make_server
 from analytics.query import query
 from dashboards.app import create_app
 from dashboards.pages import pages
+from dashboards.pages.judges import SECTIONS
 from schemas.store.store import Store
 
 WIDTHS = {1440: 900, 420: 860}
 THEMES = ("light", "dark")
+SHOWS = tuple(section.name for section in SECTIONS)
 QUERY = "SELECT benchmark, count(*) AS games FROM games GROUP BY ALL ORDER BY games DESC"
 
 
@@ -59,8 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def addresses(store: Store) -> dict[str, str]:
     """Name of a picture -> address: every page as it opens, every rubric section, and of each family its costliest decisive turn."""
     found = {page.PATH.strip("/").replace("/", "-") or "overview": page.PATH for page in pages()}
-    found |= {f"judges-{show}": f"/judges?rubric=spatial_grounding&show={show}" for show in ("scores", "agreement", "corrected", "cost")}
-    found |= {"search-found": "/search?q=block", "sql-chart": f"/sql?{urlencode({'query': QUERY, 'chart': 'bars'})}"}
+    found |= {f"judges-{show}": f"/judges?rubric=spatial_grounding&show={show}" for show in SHOWS}
+    found |= {
+        "search-found": "/search?q=block",
+        "labelling-unit": "/labelling?annotator=ann",
+        "sql-chart": f"/sql?{urlencode({'query': QUERY, 'chart': 'bars'})}",
+    }
     for benchmark, episode, turn in query(store, _GAMES).rows():
         found[f"overview-{benchmark}"] = f"/?benchmark={benchmark}"
         found[f"game-{benchmark}"] = f"/game?{urlencode({'episode': episode, 'turn': turn})}"
@@ -87,6 +93,11 @@ def front(browser: Browser, address: str, place: Path) -> None:
     page.close()
 
 
+_DRAWN = """() => !document.querySelector('.waiting, .ag-row-loading, .ag-loading') && [...document.querySelectorAll('.grid-box')].every(
+    box => !box.checkVisibility() || box.querySelector('.ag-row, .ag-overlay-no-rows-center'))"""
+"""No card and no table that is unfolded is still to come: a grid draws itself after the network is idle."""
+
+
 def take(browser: Browser, address: str, place: Path) -> None:
     """The page in every width and theme; what a screen shows first, and below it the whole page."""
     for width, height in WIDTHS.items():
@@ -102,14 +113,15 @@ def take(browser: Browser, address: str, place: Path) -> None:
             page.wait_for_timeout(200)
         page.evaluate("scrollTo(0, 0)")
         page.wait_for_load_state("networkidle")
-        page.wait_for_function("!document.querySelector('.waiting, .ag-row-loading, .ag-loading')")
+        page.wait_for_function(_DRAWN)
+        tall = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({"width": width, "height": max(height, tall)})  # what is far below the screen may not be painted
         page.wait_for_timeout(300)
         for theme in THEMES:
             page.evaluate(f"cotrace.setTheme('{theme}')")
             page.wait_for_timeout(200)
             page.screenshot(path=place.with_name(f"{place.name}-{width}-{theme}.png"), full_page=True)
         wide = page.evaluate("document.documentElement.scrollWidth")
-        tall = page.evaluate("document.documentElement.scrollHeight")
         print(f"{place.name} at {width}: {tall} pixels high{f', {wide} WIDE' if wide > width else ''}", flush=True)
         page.close()
 

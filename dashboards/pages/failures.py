@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dashboards.address import Address
-from dashboards.figures import QUIET, SERIES, color_of, plain, short, styled
+from dashboards.figures import QUIET, SERIES, color_of, plain, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
@@ -184,7 +185,7 @@ def _asked(read: Reader, known: Mapping[str, Sequence[str]]) -> tuple[str, str, 
 
 def _groups(read: Reader) -> list[str]:
     """By what turns can be grouped: where logs do not name the model, by experiment."""
-    is_named = read.rows("SELECT coalesce(bool_or(model <> $unknown), true) AS named FROM games WHERE {filters}", {"unknown": UNKNOWN})
+    is_named = read.rows("SELECT coalesce(bool_and(model <> $unknown), true) AS named FROM games WHERE {filters}", {"unknown": UNKNOWN})
     return [key for key in _GROUPS if key != ("condition" if is_named["named"].item() else "model")]
 
 
@@ -203,18 +204,18 @@ def _dearest(rows: pl.DataFrame) -> str:
     return f"Most was lost on turns of {in_words(totals.row(0)[0])}: {share(totals.row(0)[1] / whole)} of all that was lost."
 
 
-def _commonest(rows: pl.DataFrame, by: str, failures: Sequence[str]) -> str:
+def _commonest(rows: pl.DataFrame, by: str, failures: Mapping[str, str]) -> str:
     """The category that is most of all turns, and the group where it is worst, in a sentence."""
     import polars as pl
 
-    wrong = rows.filter(pl.col("category").is_in(failures))
+    wrong = rows.filter(pl.col("category").is_in(list(failures)))
     if wrong.is_empty():
         return "Nothing went wrong."
     totals = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
     category, turns_ = totals.row(0)
     whole = int(rows.unique(by)["denominator"].sum())
     worst = wrong.filter(pl.col("category") == category).sort("share", descending=True).row(0, named=True)
-    said = f"Most often: {in_words(category)}, on {share_of(turns_, whole, 'turns')}"
+    said = f"Most often: {failures[category]}, on {share_of(turns_, whole, 'turns')}"
     if rows[by].n_unique() == 1:
         return f"{said}."
     ends = share_interval(worst["share_low"], worst["share_high"])
@@ -234,11 +235,11 @@ def _left_out(read: Reader, taxonomy: str) -> list[Part]:
     return [html.P(f"Left out: {', '.join(said)}.", className="hint")] if said else []
 
 
-def grouped(rows: pl.DataFrame, by: str, failures: Sequence[str]) -> pl.DataFrame:
+def grouped(rows: pl.DataFrame, by: str, failures: Iterable[str]) -> pl.DataFrame:
     """The store's commonest six failures, the others of each group as one; what went right stays what it is."""
     import polars as pl
 
-    is_rest = pl.col("category").is_in(failures[len(SERIES) :])
+    is_rest = pl.col("category").is_in(list(failures)[len(SERIES) :])
     if rows.filter(is_rest).is_empty():
         return rows
     rest = (
@@ -296,7 +297,7 @@ class Bars(NamedTuple):
 
     by: str
     taxonomy: str
-    failures: Sequence[str]
+    failures: Mapping[str, str]
     """Categories in which something went wrong, in their order (`Reader.failures`); all others are pale, at the end of the bars."""
     weight: str = "turns"
 
@@ -343,12 +344,12 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
         ]
         along, across = part["share"].to_list(), [group if is_upright else groups.index(group) for group in own]
         drawn.add_bar(
-            name=plain(in_words(category)),
+            name=plain(failures.get(category, in_words(category))),
             x=across if is_upright else along,
             y=along if is_upright else across,
             orientation="v" if is_upright else "h",
             customdata=[
-                ["" if category == _OTHER else link, f"{plain(group)}<br>{plain(in_words(category))}: {text}"]
+                ["" if category == _OTHER else link, f"{plain(group)}<br>{plain(failures.get(category, in_words(category)))}: {text}"]
                 for link, text, group in zip(links, told, own, strict=True)
             ],
             hovertemplate="%{customdata[1]}<extra></extra>",
@@ -372,12 +373,16 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     drawn.update_xaxes(title=title, **format_, **at)
     sizes = dict(rows.select(by, "denominator").unique(maintain_order=True).iter_rows())
     things = "" if weight == "cost" else "<br><span style='font-size: 10.5px'>{}</span>"
-    called = [short(in_words(group) if by == "condition" else str(group), _LETTERS) for group in groups]
-    labels = [f"{plain(name)}{things.format(counted(sizes[group], 'turn'))}" for name, group in zip(called, groups, strict=True)]
+    called = [in_words(group) if by == "condition" else str(group) for group in groups]
+    lines = [textwrap.wrap(name, _LETTERS, max_lines=2, placeholder="…") or [name] for name in called]
+    labels = [
+        f"{'<br>'.join(map(plain, of_group))}{things.format(counted(sizes[group], 'turn'))}"
+        for of_group, group in zip(lines, groups, strict=True)
+    ]
     drawn.update_yaxes(tickvals=list(range(len(groups))), ticktext=labels, range=[len(groups) - 0.45, -0.55], zeroline=False)
     if beside:
         _beside(drawn, [beside.get(group) for group in groups])
-    styled(drawn, height=128 + 44 * len(groups))
+    styled(drawn, height=128 + (30 + 14 * max(map(len, lines), default=1)) * len(groups))
     if beside:  # on a narrow screen there is no room for it in one line
         drawn.layout.xaxis.title.text = drawn.layout.xaxis.title.text.replace("bars: ", "bars:<br>")
     drawn.update_layout(legend={"itemclick": False, "itemdoubleclick": False}, bargap=0.35)
