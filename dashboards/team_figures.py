@@ -261,7 +261,7 @@ def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure
             showlegend=False,
             **at,
         )
-    _unknown(drawn, [place for place, value in enumerate(values) if value is None], (low + high) / 2, **at)
+    _write(drawn, _UNKNOWN, [place for place, value in enumerate(values) if value is None], (low + high) / 2, **at)
     if measure.line_at is not None:
         drawn.add_vline(x=measure.line_at, line={"color": OTHER, "width": 1, "dash": "dot"}, **at)
     drawn.update_xaxes(range=[low - room, high + room], tickformat=".0%" if measure.is_share else None, zeroline=False, **at)
@@ -306,7 +306,7 @@ def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[R
     failed = [sum(found[place][0] for found in parts.values()) for place in range(len(rows))]
     right = [max(0.0, 1 - share) if size else 0 for share, size in zip(failed, sizes, strict=True)]
     _bar(drawn, rows, right, marker_color=_FAINT, hovertemplate="no failure<extra></extra>", **at)
-    _unknown(drawn, [place for place, size in enumerate(sizes) if not size], 0.5, **at)
+    _write(drawn, _UNKNOWN, [place for place, size in enumerate(sizes) if not size], 0.5, **at)
     drawn.update_xaxes(range=[0, max(1.0, *failed)], tickformat=".0%", dtick=0.5, zeroline=False, showgrid=False, **at)
 
 
@@ -332,8 +332,8 @@ def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Ro
     draw("no agent", free, 0.2, {"color": _NO_AGENT}, step="seeing")
     crossed = {"shape": "x", "solidity": 0.2, "fgcolor": OTHER}
     draw(_NOT_ATTRIBUTED, left, 0.35, {"color": _NO_AGENT, "pattern": crossed}, step="not_understood")
-    _unknown(drawn, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
-    _unknown(drawn, [place for place, row in enumerate(rows) if row["regret_n"] and not row["regret"]], 0.03 * most, "0", **at)
+    _write(drawn, _UNKNOWN, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
+    _write(drawn, "0", [place for place, row in enumerate(rows) if row["regret_n"] and not row["regret"]], 0.03 * most, **at)
     drawn.update_xaxes(range=[0, 1.04 * most], nticks=4, zeroline=False, showgrid=False, **at)
 
 
@@ -353,7 +353,7 @@ def _bar(drawn: go.Figure, rows: Sequence[Row], values: Sequence[float], **more:
     marker.line.width = 0
 
 
-def _unknown(drawn: go.Figure, places: Sequence[int], middle: float, text: str = _UNKNOWN, **at: int) -> None:
+def _write(drawn: go.Figure, text: str, places: Sequence[int], middle: float, **at: int) -> None:
     drawn.add_scatter(
         x=[middle] * len(places),
         y=list(places),
