@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,7 @@ from analytics.report_columns import report_columns
 from analytics.statistics.few_games import marked
 from analytics.views import VIEWS
 from schemas.common.errors import UsageError
-from schemas.common.text import near
+from schemas.common.text import in_sql, near
 from schemas.store.store import Store
 from schemas.tables import TABLES
 
@@ -54,6 +54,7 @@ OPTIONS: dict[str, Option] = {
     "benchmark": Option(str, "only this benchmark [default: all]"),
     "epsilon": Option(float, "share of units on which a judge may be worse than a person [default: 0.15]", 0, 1),
     "risk": Option(float, "wished share of wrong answers among all units [default: 0.05]", 0, 1),
+    "per": Option(str, "team (the default), condition, model, level or turn: what a row is about; --where is then on the columns of games"),
     "families": Option(str, "SQL expression over episodes that gives the family of a task: families count once [default: tasks count]"),
     "answers_by": Option(str, "turn, length, score, agent or task: give a rate if whether the judge answers depends on this alone"),
     "difference": Option(float, "to be seen, in units of the metric [default: shares of the standard deviation between tasks].", 0),
@@ -98,6 +99,12 @@ SOURCES: dict[str, str] = {
 
 _USUAL = {"failures": "is_default"}
 """Report -> the rows that are meant where no condition is given: the same in print, on pages and in the demo."""
+_MACROS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "leaderboard": ("leaderboard_by", ("team", "condition", "model", "level")),
+    "failures": ("failures_by", ("team", "condition", "model", "level", "turn")),
+    "cost-by-category": ("category_costs_by", ("team", "condition", "model", "level", "turn")),
+}
+"""Report that is a view of a table macro -> the macro, and what a row of it can be about."""
 _FIRST = "lost"
 """The report that opens `cotrace report all`: why, before how often."""
 
@@ -121,7 +128,9 @@ INNER JOIN (SELECT episode_id, ({})::VARCHAR AS family FROM episodes) USING (epi
 
 def options_of(name: str) -> tuple[str, ...]:
     """Keys of `OPTIONS` that a report takes."""
-    return COMPUTED[name].options if name in COMPUTED else ("families",) if name == "leaderboard" else ()
+    if name in COMPUTED:
+        return COMPUTED[name].options
+    return (*(("families",) if name == "leaderboard" else ()), *(("per",) if name in _MACROS else ()))
 
 
 @cache
@@ -183,17 +192,34 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         return marked(filtered(rows, where), name)
     if name not in _views():
         raise UsageError(f"no report {name!r}{near(name, report_names())}")
-    source, order = _views()[name]
-    if where == "true":
+    order = _views()[name][1]
+    if where == "true" and "per" not in options:
         where = _USUAL.get(name, where)
-    of_tasks = {}
-    if "families" in options:
-        found = query(store, _FAMILIES.format(condition(options["families"])))
-        of_tasks = {"tasks": found["task"].to_list(), "families": found["family"].to_list()}
-        source = "leaderboard_by(families := map($tasks, $families))"
-    if any(spec.name == source and spec.kind == "table macro" for spec in VIEWS):
-        source, where = f"{source}(chosen := {condition(where)})", "true"
-    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
+    source, left, of_tasks = _source(store, name, where, **options)
+    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(left)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
+
+
+def _source(store: Store, name: str, where: str, families: str | None = None, per: str = "") -> tuple[str, str, dict[str, list[str]]]:
+    """The view or call of a macro that gives a report's rows, the condition on its columns, and the values of parameters."""
+    source = _views()[name][0]
+    is_macro = any(spec.name == source and spec.kind == "table macro" for spec in VIEWS)
+    given: list[str] = []
+    values: dict[str, list[str]] = {}
+    if families is not None:
+        found = query(store, _FAMILIES.format(condition(families)))
+        values = {"tasks": found["task"].to_list(), "families": found["family"].to_list()}
+        given.append("families := map($tasks, $families)")
+    if per:
+        known = _MACROS[name][1]
+        if per not in known:
+            raise UsageError(f"--per {per}: a row of {name} is about one of {', '.join(known)}{near(per, known)}")
+        given.append(f"per := {in_sql(per)}")
+    if per or is_macro:
+        given.append(f"chosen := {condition(where)}")
+        where = "true"
+    if given:
+        source = f"{_MACROS[name][0] if name in _MACROS else source}({', '.join(given)})"
+    return source, where, values
 
 
 def all_reports(store: Store, **options: Any) -> dict[str, pl.DataFrame]:

@@ -202,30 +202,47 @@ qualify
             taxonomy like '%published' desc, regexp_matches(taxonomy, '_(read|grounding)$|^contradictions$'), sum(turns) desc, taxonomy
     ) = 1;
 
--- failure_breakdown: how often each failure category occurs.
--- One row is (taxonomy, benchmark, condition, model, level, category). Every category that a taxonomy has anywhere in the store has a row in
--- each of its groups, so that a zero is seen as a zero.
--- Report: failures, ordered by taxonomy, model, condition, level, category
--- Shows: taxonomy, model, category, turns, share
-create or replace view failure_breakdown as
-with game_counts as (
-    select games.benchmark, games.condition, games.model, games.level, found.*, found.category <> 'no_oracle_or_attempt' as counted
+-- failures_by: how often each failure category occurs in the chosen games, by team or by another column; a table macro.
+-- One row is (taxonomy, benchmark, condition, model, level, turn, category). Every category that a taxonomy has anywhere in these games has a row
+-- in each group, so that a zero is seen as a zero.
+-- Parameters: per: `team` for condition, model and level together, or `condition`, `model`, `level` or `turn` alone; the others are null; chosen:
+-- condition on the columns of `games`, true for all of them.
+create or replace macro failures_by(per := 'team', chosen := true) as table
+with of_game as (
+    select
+        episode_id, benchmark,
+        case when per in ('team', 'condition') then condition end as condition,
+        case when per in ('team', 'model') then model end as model,
+        case when per in ('team', 'level') then level end as level
+    from games
+    where chosen
+),
+
+game_counts as (
+    select of_game.*, null::integer as turn, found.taxonomy, found.category, found.turns
     from game_categories as found
-    inner join games using (episode_id)
+    inner join of_game using (episode_id)
+    where per <> 'turn'
+    union all by name
+    select of_game.*, found.turn, found.taxonomy, found.category, count(distinct found.agent) as turns
+    from (
+        select episode_id, turn, taxonomy, unnest(if(counted, [null, category], [category])) as category, coalesce(agent, '') as agent
+        from failure_turns
+        where per = 'turn'
+    ) as found
+    inner join of_game using (episode_id)
+    group by all
 ),
 
 game_sizes as (
-    select
-        taxonomy, benchmark, condition, model, level, episode_id,
-        coalesce(max(turns) filter (category is null), 0) as size
+    select * exclude (category, turns), coalesce(max(turns) filter (category is null), 0) as size
     from game_counts
     group by all
 ),
 
 counts as (
     select
-        game_counts.taxonomy, game_counts.benchmark, game_counts.condition, game_counts.model, game_counts.level,
-        game_counts.category,
+        game_sizes.* exclude (episode_id, size), game_counts.category,
         sum(turns)::bigint as turns,
         sum(turns * turns) as turns_squared,
         sum(turns * size) as turns_by_sizes
@@ -233,13 +250,14 @@ counts as (
     inner join game_sizes
         on game_counts.taxonomy = game_sizes.taxonomy
         and game_counts.episode_id = game_sizes.episode_id
+        and game_counts.turn is not distinct from game_sizes.turn
     where game_counts.category is not null
     group by all
 ),
 
 groups as (
     select
-        taxonomy, benchmark, condition, model, level,
+        * exclude (episode_id, size),
         sum(size)::bigint as denominator,
         count(*) filter (size > 0) as games,
         sum(size * size) as sizes_squared
@@ -248,7 +266,7 @@ groups as (
 ),
 
 categories as (
-    select distinct taxonomy, category, counted
+    select distinct taxonomy, category, category <> 'no_oracle_or_attempt' as counted
     from game_counts
     where category is not null
 ),
@@ -265,14 +283,15 @@ filled as (
     left join counts
         on groups.taxonomy = counts.taxonomy
         and groups.benchmark = counts.benchmark
-        and groups.condition = counts.condition
-        and groups.model = counts.model
+        and groups.condition is not distinct from counts.condition
+        and groups.model is not distinct from counts.model
         and groups.level is not distinct from counts.level
+        and groups.turn is not distinct from counts.turn
         and categories.category = counts.category
 )
 
 select
-    filled.taxonomy, filled.benchmark, condition, model, level, category,
+    filled.taxonomy, filled.benchmark, condition, model, level, turn, category,
     case when not counted or denominator > 0 then turns end as turns,
     denominator, games,
     case when counted then turns / nullif(denominator, 0) end as share,
@@ -281,3 +300,11 @@ select
     default_taxonomies.taxonomy is not null as is_default
 from filled
 left join default_taxonomies on filled.benchmark = default_taxonomies.benchmark and filled.taxonomy = default_taxonomies.taxonomy;
+
+-- failure_breakdown: how often each failure category occurs.
+-- One row is (taxonomy, benchmark, condition, model, level, category).
+-- Columns as in: failures_by.
+-- Report: failures, ordered by taxonomy, model, condition, level, category
+-- Shows: taxonomy, model, category, turns, share
+create or replace view failure_breakdown as
+select * exclude (turn) from failures_by();

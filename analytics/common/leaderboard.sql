@@ -55,12 +55,16 @@ left join attempts using (episode_id)
 left join inside using (episode_id)
 left join unmaterialized('spiral_games') as seen using (episode_id);
 
--- leaderboard_by: how far each team got, with its uncertainty, over the tasks of some tiers; a table macro: `from leaderboard_by(['simple'])`.
--- One row is (benchmark, condition, model, team, team_name, max_turns). Tasks are what is sampled: intervals are over them, so that playing one
+-- leaderboard_by: how far each team got, with its uncertainty, in the chosen games; a table macro: `from leaderboard_by(['simple'])`.
+-- One row is (benchmark, condition, model, team, team_name, max_turns, level). Tasks are what is sampled: intervals are over them, so that playing one
 -- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
 -- once (compared_games).
--- Parameters: levels: list of the tiers that count, null for all; families: map of tasks to their families, which count in their place.
-create or replace macro leaderboard_by(levels := null, families := map([]::varchar[], []::varchar[])) as table
+-- Parameters: levels: list of the tiers that count, null for all; families: map of tasks to their families, which count in their place;
+-- chosen: condition on the columns of `games`, true for all of them; per: `team`, or `condition`, `model` or `level` for one of these alone: the others
+-- are null, as the level is per team.
+create or replace macro leaderboard_by(
+    levels := null, families := map([]::varchar[], []::varchar[]), chosen := true, per := 'team'
+) as table
 with ceilings as (
     select episode_id, value as ceiling_share
     from episode_metrics
@@ -70,12 +74,18 @@ with ceilings as (
 -- games that did not end are counted, and have nothing else to add
 played as (
     select
-        * exclude (score, success, episode_id),
+        benchmark, game, task, score_max, ending,
+        case when per in ('team', 'condition') then condition end as condition,
+        case when per in ('team', 'model') then model end as model,
+        case when per = 'team' then team end as team,
+        case when per = 'team' then team_name end as team_name,
+        case when per = 'team' then max_turns end as max_turns,
+        case when per = 'level' then level end as level,
         case when ending = 'ended' then episode_id end as episode_id,
         case when ending = 'ended' then score end as score,
         case when ending = 'ended' then success end as success
     from compared_games
-    where levels is null or list_contains(levels, level)
+    where (levels is null or list_contains(levels, compared_games.level)) and chosen
 ),
 
 -- of a row with a single task what varies is the game
@@ -83,12 +93,12 @@ clustered as (
     select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else coalesce(families[task], task) end as cluster
     from played
     where episode_id is not null
-    window row_of_board as (partition by benchmark, condition, model, team, team_name, max_turns)
+    window row_of_board as (partition by benchmark, condition, model, team, team_name, max_turns, level)
 ),
 
 by_task as (
     select
-        benchmark, condition, model, team, team_name, max_turns, cluster,
+        benchmark, condition, model, team, team_name, max_turns, level, cluster,
         any_value(task) as task,
         max(score_max) as score_max,
         count(score) as n,
@@ -105,7 +115,7 @@ by_task as (
 
 over_tasks as (
     select
-        benchmark, condition, model, team, team_name, max_turns,
+        benchmark, condition, model, team, team_name, max_turns, level,
         count(distinct task) as tasks,
         sum(n) as n,
         max(success_n) as most,
@@ -123,7 +133,7 @@ over_tasks as (
 
 summed as (
     select
-        played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns,
+        played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns, played.level,
         any_value(played.game) as game,  -- a condition is of one
         count(*) as games,
         count(*) filter (played.ending = 'not_set_up') as broken,
@@ -149,11 +159,11 @@ summed as (
     from played
     left join ceilings using (episode_id)
     left join game_counts as counts using (episode_id)
-    group by played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns
+    group by played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns, played.level
 )
 
 select
-    summed.benchmark, summed.condition, summed.model, summed.team, summed.team_name, summed.max_turns, summed.game,
+    summed.benchmark, summed.condition, summed.model, summed.team, summed.team_name, summed.max_turns, summed.level, summed.game,
     coalesce(over_tasks.tasks, 0) as tasks,
     games, broken, cut, summed.n, score_mean, over_tasks.score_sem,
     case when over_tasks.score_max is null then score_mean - t * nullif(over_tasks.score_sem, 0) else share_low * over_tasks.score_max end as score_low,
@@ -180,7 +190,8 @@ left join over_tasks
     and summed.model is not distinct from over_tasks.model
     and summed.team is not distinct from over_tasks.team
     and summed.team_name is not distinct from over_tasks.team_name
-    and summed.max_turns is not distinct from over_tasks.max_turns;
+    and summed.max_turns is not distinct from over_tasks.max_turns
+    and summed.level is not distinct from over_tasks.level;
 
 -- leaderboard: how far each team got, with its uncertainty.
 -- One row is (benchmark, condition, model, team, team_name, max_turns).
@@ -188,4 +199,4 @@ left join over_tasks
 -- Report: leaderboard, ordered by benchmark, score_mean desc nulls last, model, condition
 -- Shows: benchmark, team_name, condition, games, score_mean, success_rate
 create or replace view leaderboard as
-select * from leaderboard_by();
+select * exclude (level) from leaderboard_by();

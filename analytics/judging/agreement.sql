@@ -109,84 +109,152 @@ from both_orders
 inner join episodes as a on both_orders.episode_a = a.episode_id
 inner join episodes as b on both_orders.episode_b = b.episode_id;
 
--- panel: the answers of all model judges about a unit: majority, mean, and how much they differ.
+-- panel_of: the answers of all model judges about each unit of the chosen games: majority, mean, and how much they differ; a table macro.
 -- One row is (rubric, question, variant, unit_id) with at least one answer of a model. Every model has one vote, which its repeats share: asking
 -- one model oftener gives it no more weight. The engine has none.
--- Report: panel, ordered by rubric, question, variant, unit_id
--- Shows: question, unit_id, judges, votes, majority, entropy
-create or replace view panel as
-with asked as (
+-- Parameters: about: only this rubric, null for all; chosen: condition on the columns of `games`, true for all of them; most: only so many units on
+-- which the votes differ, those that differ most; null for all units.
+create or replace macro panel_of(about := null, chosen := true, most := null) as table
+-- units by the hash of their names: names are long, and the same ones are compared several times
+with asked as materialized (
     select
-        rubric, question, variant, unit_id, episode_id, turn, agent, judge, score,
+        rubric, question, coalesce(variant, '') as variant, hash(unit_id) as unit, unit_id, episode_id, turn, agent, judge, repeat, score,
         replace(lower(answer), '/', '') as plain
     from verdicts_latest
-    where status = 'answered' and starts_with(judge, 'llm:')
-),
-
-shared as (
-    select *, 1 / count(*) over (partition by rubric, question, variant, unit_id, judge) as vote
-    from asked
-),
-
-counted as (
-    select
-        rubric, question, variant, unit_id, plain,
-        round(sum(vote), 6) as n
-    from shared
-    group by all
-),
-
-voted as (
-    select
-        rubric, question, variant, unit_id,
-        string_agg(plain || ' ' || printf('%g', round(n, 2)), ', ' order by n desc, plain) as votes,
-        sum(n) as total,
-        max(n) as most,
-        count(*) as different,
-        log2(sum(n)) - sum(n * log2(n)) / sum(n) as entropy,
-        list(n) as numbers,
-        arg_max(plain, (n, plain)) as leading
-    from counted
-    group by all
+    where
+        status = 'answered' and starts_with(judge, 'llm:') and (about is null or rubric = about)
+        and episode_id in (select episode_id from games where chosen)
 ),
 
 by_judge as (
     select
-        rubric, question, variant, unit_id, judge,
-        count(distinct plain) as own,
+        rubric, question, variant, unit, judge,
         count(*) as answers,
-        avg(score) as score,
-        any_value(episode_id) as episode_id,
-        any_value(turn) as turn,
-        any_value(agent) as agent
+        min(plain) as least,
+        max(plain) as greatest,
+        avg(score) as score
     from asked
     group by all
 ),
 
-together as (
+units as (
     select
-        rubric, question, variant, unit_id,
-        any_value(episode_id) as episode_id,
-        any_value(turn) as turn,
-        any_value(agent) as agent,
+        rubric, question, variant, unit,
         count(*) as judges,
         sum(answers)::bigint as answers,
         avg(score) as score_mean,
-        max(own) = 1 as is_steady
+        case when min(least) = max(greatest) then 'none' when bool_and(least = greatest) then 'judges' else 'repeats' end as split
     from by_judge
+    group by all
+),
+
+counted as (
+    select asked.rubric, asked.question, asked.variant, asked.unit, asked.plain, round(sum(1 / by_judge.answers), 6) as n
+    from asked
+    inner join by_judge using (rubric, question, variant, unit, judge)
+    semi join (from units where most is null or split <> 'none') as units using (rubric, question, variant, unit)
+    group by all
+),
+
+voted as (
+    select rubric, question, variant, unit, sum(n) as total, greatest(log2(sum(n)) - sum(n * log2(n)) / sum(n), 0) as entropy
+    from counted
+    group by all
+    order by entropy desc, question, unit
+    limit coalesce(most, 9007199254740992)
+),
+
+votes as (
+    select
+        rubric, question, variant, unit,
+        string_agg(plain || ' ' || printf('%g', round(n, 2)), ', ' order by n desc, plain) as votes,
+        max(n) as leading,
+        arg_max(plain, (n, plain)) as plain,
+        list(n) as numbers
+    from counted
+    semi join voted using (rubric, question, variant, unit)
+    group by all
+),
+
+of_judges as (
+    select
+        rubric, question, variant, unit, judge,
+        any_value(unit_id) as unit_id,
+        any_value(episode_id) as episode_id,
+        any_value(turn) as turn,
+        any_value(agent) as agent,
+        string_agg(plain, ' ' order by repeat) as own
+    from asked
+    semi join voted using (rubric, question, variant, unit)
+    group by all
+),
+
+raters as (
+    select
+        rubric, question, variant, unit,
+        any_value(columns(of_judges.* exclude (rubric, question, variant, unit, judge, own))),
+        string_agg(judge || ': ' || own, ' | ' order by judge) as said
+    from of_judges
     group by all
 )
 
 select
-    t.rubric, t.question, t.variant, t.unit_id, t.episode_id, t.turn, t.agent, t.judges, t.answers, v.votes,
-    case when len(list_filter(v.numbers, lambda n: n = v.most)) = 1 then v.leading end as majority,
-    v.most / v.total as majority_share,
-    t.score_mean,
-    greatest(v.entropy, 0) as entropy,
-    case when v.different = 1 then 'none' when t.is_steady then 'judges' else 'repeats' end as split
-from together as t
-inner join voted as v
-    on t.rubric = v.rubric and t.question = v.question and t.unit_id = v.unit_id and t.variant is not distinct from v.variant;
+    rubric, question, nullif(variant, '') as variant, raters.unit_id, raters.episode_id, raters.turn, raters.agent, units.judges, units.answers,
+    votes.votes,
+    case when len(list_filter(votes.numbers, lambda n: n = votes.leading)) = 1 then votes.plain end as majority,
+    votes.leading / voted.total as majority_share,
+    units.score_mean, voted.entropy, units.split, raters.said
+from voted
+inner join units using (rubric, question, variant, unit)
+inner join votes using (rubric, question, variant, unit)
+inner join raters using (rubric, question, variant, unit);
+
+-- panel: the answers of all model judges about a unit: majority, mean, and how much they differ.
+-- One row is (rubric, question, variant, unit_id) with at least one answer of a model.
+-- Columns as in: panel_of.
+-- Report: panel, ordered by rubric, question, variant, unit_id
+-- Shows: question, unit_id, judges, votes, majority, entropy
+create or replace view panel as
+select * exclude (said) from panel_of();
+
+-- panel_disagreements: units on which the model judges differ, with the answers of each.
+-- One row is (rubric, question, variant, unit_id) whose votes are not all the same.
+-- Columns as in: panel_of.
+-- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
+-- Shows: question, unit_id, judges, votes, entropy
+create or replace view panel_disagreements as
+select * from panel_of() where split <> 'none';
+
+-- panel_splits: on how many units of the chosen games the votes of model judges differ, in which way; a table macro.
+-- One row is (rubric, question, split), of units with two votes or more.
+-- Parameters: chosen: condition on the columns of `games`, true for all of them; about: only this rubric, null for all.
+-- Report: panel-splits, ordered by rubric, question, split
+create or replace macro panel_splits(chosen := true, about := null) as table
+with by_judge as (
+    select
+        rubric, question, coalesce(variant, '') as variant, hash(unit_id) as unit, judge,
+        count(*) as answers,
+        min(replace(lower(answer), '/', '')) as least,
+        max(replace(lower(answer), '/', '')) as greatest
+    from verdicts_latest
+    where
+        status = 'answered' and starts_with(judge, 'llm:') and (about is null or rubric = about)
+        and episode_id in (select episode_id from games where chosen)
+    group by all
+),
+
+of_units as (
+    select
+        rubric, question,
+        case when min(least) = max(greatest) then 'none' when bool_and(least = greatest) then 'judges' else 'repeats' end as split
+    from by_judge
+    group by rubric, question, variant, unit
+    having sum(answers) > 1
+)
+
+select rubric, question, split, count(*) as units, count(*) / sum(count(*)) over (partition by rubric, question) as share
+from of_units
+group by rubric, question, split;
 
 -- agreement: how far a judge agrees with labels, with another judge, and with itself.
 -- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b). The counts of single answers: agreement_confusion.
@@ -301,41 +369,6 @@ select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a,
 from answer_pairs
 where answer_a is not null and answer_b is not null
 group by all;
-
--- panel_disagreements: units on which the model judges differ, with the answers of each.
--- One row is (rubric, question, variant, unit_id) whose votes are not all the same.
--- Columns as in: panel.
--- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
--- Shows: question, unit_id, judges, votes, entropy
-create or replace view panel_disagreements as
-with per_judge as (
-    select
-        rubric, question, variant, unit_id, judge,
-        string_agg(replace(lower(answer), '/', ''), ' ' order by repeat) as own
-    from verdicts_latest
-    where status = 'answered' and starts_with(judge, 'llm:')
-    group by all
-),
-
-answered as (
-    select
-        rubric, question, variant, unit_id,
-        string_agg(judge || ': ' || own, ' | ' order by judge) as said
-    from per_judge
-    group by all
-)
-
-select
-    panel.*,
-    answered.said
-from panel
-inner join answered
-    on
-        panel.rubric = answered.rubric
-        and panel.question = answered.question
-        and panel.unit_id = answered.unit_id
-        and panel.variant is not distinct from answered.variant
-where panel.split <> 'none';
 
 -- game_answers: in which ways all raters together answered the questions about a game, and how many of its units were answered in each.
 -- One row is (episode_id, rubric, question, answers).

@@ -184,6 +184,28 @@ select
     ) as score_mean_others
 from found;
 
+-- judge_flags: how often the text that judges were shown tries to speak to them, and how they scored it, over the chosen games; a table macro.
+-- One row is (rubric, judge, flag), with a row `none` for each judge that met any.
+-- Parameters: chosen: condition on the columns of `games`, true for all of them.
+-- Report: flags, ordered by rubric, judge, flag = 'none', flag
+create or replace macro judge_flags(chosen := true) as table
+with met as (
+    select distinct rubric, judge
+    from verdicts_latest
+    where flagged is not null and episode_id in (select episode_id from games where chosen)
+),
+
+shown as (
+    select rubric, judge, unnest(string_split(coalesce(flagged, 'none'), '|')) as flag, unit_id, score
+    from verdicts_latest
+    semi join met using (rubric, judge)
+    where episode_id in (select episode_id from games where chosen)
+)
+
+select rubric, judge, flag, count(distinct unit_id) as units, count(*) as verdicts, avg(score) as score_mean
+from shown
+group by all;
+
 -- judged_units: the valid verdicts, each with its game; columns that both have are named after their owner.
 -- One row is (rubric, question, judge, variant, unit_id, repeat), as in verdicts_latest.
 create or replace view judged_units as

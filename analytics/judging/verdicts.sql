@@ -1,3 +1,26 @@
+-- scoring_jobs: what each scoring job did, and what it took.
+-- One row is (judge_run_id).
+-- Columns as in: judge_runs.
+-- Report: scoring-jobs, ordered by started_at desc, rubric, judge_run_id
+-- Shows: started_at, rubric, judge, status, units, verdicts, failed, calls, tokens_in, tokens_out, cost
+create or replace view scoring_jobs as
+select
+    judge_runs.judge_run_id, judge_runs.rubric, judge_runs.judge, judge_runs.model, judge_runs.variant, judge_runs.started_at,
+    judge_runs.finished_at, judge_runs.status, judge_runs.units,
+    coalesce(given.verdicts, 0) as verdicts,
+    coalesce(given.failed, 0) as failed,
+    judge_runs.calls, judge_runs.tokens_in, judge_runs.tokens_out, judge_runs.cost,
+    case when judge_runs.cost is null then judge_runs.calls else 0 end as calls_unpriced,
+    1000 * (tokens_in + tokens_out) / nullif(given.verdicts, 0) as tokens_per_1000,
+    1000 * judge_runs.cost / nullif(given.verdicts, 0) as cost_per_1000,
+    epoch(finished_at - started_at) as wall_s
+from judge_runs
+left join (
+    select judge_run_id, count(*) as verdicts, count(*) filter (status = 'failed') as failed
+    from verdicts
+    group by judge_run_id
+) as given using (judge_run_id);
+
 -- cost: what scoring has cost.
 -- One row is (rubric, judge, model, variant).
 -- Report: cost, ordered by last_started_at
@@ -8,17 +31,21 @@ select
     count(*) as runs,
     count(*) filter (status <> 'finished') as unfinished,
     sum(units)::bigint as units,
+    sum(verdicts)::bigint as verdicts,
+    sum(failed)::bigint as failed,
     sum(calls)::bigint as calls,
     case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
     case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
     count(cost) as runs_priced,
-    coalesce(sum(calls) filter (cost is null), 0)::bigint as calls_unpriced,
+    sum(calls_unpriced)::bigint as calls_unpriced,
     sum(cost) as cost_usd,
     sum(cost) / nullif(sum(units) filter (cost is not null), 0) as cost_per_unit_usd,
-    sum(epoch(finished_at - started_at)) as wall_s,
+    1000 * sum(tokens_in + tokens_out) / nullif(sum(verdicts) filter (tokens_in + tokens_out is not null), 0) as tokens_per_1000,
+    1000 * sum(cost) / nullif(sum(verdicts) filter (cost is not null), 0) as cost_per_1000,
+    sum(wall_s) as wall_s,
     min(started_at) as first_started_at,
     max(started_at) as last_started_at
-from judge_runs
+from scoring_jobs
 group by rubric, judge, model, variant;
 
 -- verdict_costs: what each verdict took: a request that answers several questions is shared among its answers.
@@ -42,6 +69,55 @@ select
     calls.latency_s
 from shared
 inner join calls using (call_id);
+
+-- experiments: what was played: the games of each experiment, how they ended, and what the players cost.
+-- One row is (run_id) with games; a game that another experiment repeats counts in the first.
+-- Report: experiments, ordered by started_at desc nulls last, name, run_id
+-- Shows: started_at, name, benchmark, teams, games, won, cut, broken, cost
+create or replace view experiments as
+with paid as (
+    select run_id, sum(calls.cost) as cost, count(*) filter (calls.cost is null) as calls_unpriced
+    from calls
+    inner join episodes using (episode_id)
+    where purpose = 'player'
+    group by run_id
+)
+
+select
+    run_id, runs.benchmark,
+    any_value(runs.name) as name,
+    any_value(run_conditions.condition) as condition,
+    any_value(runs.started_at) as started_at,
+    string_agg(distinct episodes.model, ', ' order by episodes.model) as teams,
+    count(games.episode_id) as games,
+    count(*) filter (games.success) as won,
+    count(*) filter (games.ending = 'cut') as cut,
+    count(*) filter (games.ending = 'not_set_up') as broken,
+    any_value(paid.cost) as cost,
+    any_value(paid.calls_unpriced) as calls_unpriced
+from runs
+inner join episodes using (run_id)
+inner join run_conditions using (run_id)
+left join games using (episode_id)
+left join paid using (run_id)
+group by run_id, runs.benchmark;
+
+-- spending: what models have cost, by what they were asked for.
+-- One row is a purpose: `judge` for all scoring jobs together, or a purpose of `calls`.
+-- Report: spending, ordered by purpose
+create or replace view spending as
+select
+    'judge' as purpose, sum(calls)::bigint as calls, sum(tokens_in)::bigint as tokens_in, sum(tokens_out)::bigint as tokens_out, sum(cost) as cost,
+    sum(calls_unpriced)::bigint as calls_unpriced
+from scoring_jobs
+having count(*) > 0
+union all by name
+select
+    purpose, sum(attempts)::bigint as calls, sum(tokens_in)::bigint as tokens_in, sum(tokens_out)::bigint as tokens_out, sum(cost) as cost,
+    count(*) filter (cost is null) as calls_unpriced
+from calls
+where purpose <> 'judge'
+group by purpose;
 
 -- verdicts_newest: of each answer the one of the latest scoring job, wherever what was judged is; not those of probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).

@@ -86,43 +86,79 @@ inner join unmaterialized(every_family('turn_costs')) as valued using (episode_i
 where isfinite(valued.cost)
 group by all;
 
--- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
--- One row is a category of a taxonomy in the games of one team under one condition.
--- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
-create or replace view cost_by_category as
-with valued as (
+-- category_costs_by: what the turns of each failure category lost together in the chosen games, by team or by another column; a table macro.
+-- One row is a category of a taxonomy in (benchmark, model, team_name, condition, level, turn).
+-- Parameters: per: `team` for model, team_name and condition together, or `condition`, `model`, `level` or `turn` alone; the others are null;
+-- chosen: condition on the columns of `games`, true for all of them.
+create or replace macro category_costs_by(per := 'team', chosen := true) as table
+with of_game as (
     select
-        games.benchmark, games.model, team_names.team_name, games.condition, game_costs.unit,
-        episode_id, game_costs.lost
-    from game_costs
-    inner join games using (episode_id)
+        games.episode_id, games.benchmark,
+        case when per in ('team', 'model') then games.model end as model,
+        case when per = 'team' then team_names.team_name end as team_name,
+        case when per in ('team', 'condition') then games.condition end as condition,
+        case when per = 'level' then games.level end as level
+    from (select * from games where chosen) as games
     inner join team_names using (episode_id)
 ),
 
 lost as (
-    select benchmark, model, team_name, condition, unit, sum(lost) as cost
-    from valued
+    select of_game.* exclude (episode_id), valued.unit, valued.turn, sum(valued.lost) as cost
+    from (
+        select episode_id, unit, null::integer as turn, lost
+        from game_costs
+        where per <> 'turn'
+        union all by name
+        select episode_id, unit, turn, greatest(cost, 0) as lost
+        from turn_costs
+        where per = 'turn' and isfinite(cost)
+    ) as valued
+    inner join of_game using (episode_id)
     group by all
 ),
 
 found as (
     select
-        valued.benchmark, valued.model, valued.team_name, valued.condition, costs.taxonomy, costs.category, valued.unit,
-        sum(costs.turns)::bigint as turns,
-        sum(costs.cost) as cost
-    from category_costs as costs
-    inner join valued using (episode_id, unit)
+        of_game.* exclude (episode_id), valued.unit, valued.turn, valued.taxonomy, valued.category,
+        sum(valued.turns)::bigint as turns,
+        sum(valued.cost) as cost
+    from (
+        select episode_id, unit, null::integer as turn, taxonomy, category, turns, cost
+        from category_costs
+        where per <> 'turn'
+        union all by name
+        select episode_id, unit, turn, taxonomy, category, 1 as turns, greatest(cost, 0) as cost
+        from (select distinct episode_id, turn, taxonomy, category from logged_failures where per = 'turn') as marked
+        inner join turn_costs using (episode_id, turn)
+        where isfinite(cost)
+    ) as valued
+    inner join of_game using (episode_id)
     group by all
 )
 
 select
-    found.benchmark, found.model, found.team_name, found.condition, found.taxonomy, found.category, found.turns,
-    found.cost,
+    found.benchmark, found.model, found.team_name, found.condition, found.level, found.turn, found.taxonomy, found.category,
+    found.turns, found.cost,
+    lost.cost as whole,
     found.cost / found.turns as cost_a_turn,
     case when lost.cost > 0 then found.cost / lost.cost end as share,
     found.unit
 from found
-inner join lost using (benchmark, model, team_name, condition, unit);
+inner join lost
+    on found.benchmark = lost.benchmark
+    and found.unit = lost.unit
+    and found.model is not distinct from lost.model
+    and found.team_name is not distinct from lost.team_name
+    and found.condition is not distinct from lost.condition
+    and found.level is not distinct from lost.level
+    and found.turn is not distinct from lost.turn;
+
+-- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
+-- One row is a category of a taxonomy in the games of one team under one condition.
+-- Columns as in: category_costs_by.
+-- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
+create or replace view cost_by_category as
+select * exclude (level, turn) from category_costs_by();
 
 -- cost_curve: what each game had lost up to each turn.
 -- One row is a turn of a game that has values.

@@ -42,77 +42,35 @@ _OTHER = "other"
 _HATCHES: Final = "/\\-|+."
 """What tells apart the categories without a colour of their own."""
 
-_COUNTS = """
-    WITH in_view AS (
-        SELECT "{by}", category, episode_id, turn, agent FROM failure_turns
-        WHERE {{filters}} AND taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) AND counted
-    ),
-    sizes AS (SELECT "{by}", episode_id, count(DISTINCT (turn, agent)) AS size FROM in_view GROUP BY ALL),
-    whole AS (
-        SELECT "{by}", sum(size)::BIGINT AS denominator, count(*) AS games, sum(size * size) AS sizes_squared FROM sizes GROUP BY ALL
-    ),
-    hits AS (SELECT "{by}", category, episode_id, count(*) AS hits FROM in_view GROUP BY ALL),
-    counted AS (
-        SELECT hits."{by}", category, sum(hits)::BIGINT AS turns, sum(hits * hits) AS turns_squared, sum(hits * size) AS turns_by_sizes
-        FROM hits INNER JOIN sizes ON hits.episode_id = sizes.episode_id AND hits."{by}" IS NOT DISTINCT FROM sizes."{by}" GROUP BY ALL
-    )
-    SELECT
-        counted."{by}",
-        counted.category,
-        turns,
-        denominator,
-        turns / denominator AS share,
-        clustered_low(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_low,
-        clustered_high(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_high,
-        coalesce(notes, 0) AS notes
-    FROM counted INNER JOIN whole ON counted."{by}" IS NOT DISTINCT FROM whole."{by}"
+_COUNTS: Final = """
+    FROM failures_by(per := '{by}', chosen := {{filters}})
+    WHERE taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) AND turns > 0 AND share IS NOT NULL
+    ORDER BY "{by}", category
+"""
+_COSTS: Final = """
+    SELECT * EXCLUDE (turns, cost, whole), cost AS turns, whole AS denominator, NULL::DOUBLE AS share_low, NULL::DOUBLE AS share_high
+    FROM category_costs_by(per := '{by}', chosen := {{filters}})
+    WHERE taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) AND category <> 'no_oracle_or_attempt' AND share IS NOT NULL
+    ORDER BY "{by}", category
+"""
+"""As `_COUNTS`, with what turns lost in the place of turns: a turn of two categories counts for both, and once in the whole."""
+_NOTED: Final = """
+    SELECT counted.*, coalesce(noted.notes, 0) AS notes
+    FROM ({rows}) AS counted
     LEFT JOIN (
-        SELECT "{by}", category, count(DISTINCT note_id) AS notes FROM in_view INNER JOIN notes USING (episode_id, turn) GROUP BY ALL
+        SELECT "{by}", category, count(DISTINCT note_id) AS notes FROM failure_turns INNER JOIN notes USING (episode_id, turn)
+        WHERE {{filters}} AND taxonomy = $taxonomy GROUP BY ALL
     ) AS noted ON counted."{by}" IS NOT DISTINCT FROM noted."{by}" AND counted.category = noted.category
     ORDER BY counted."{by}", counted.category
 """
-
-_SCORES = """
-    WITH played AS (
-        SELECT "{by}" AS part, task, episode_id, score, score_max
-        FROM compared_games WHERE {filters} AND benchmark = $benchmark AND ending = 'ended' AND score IS NOT NULL
-    ),
-    clustered AS (
-        SELECT *, CASE WHEN min(task) OVER parts = max(task) OVER parts THEN episode_id ELSE task END AS cluster
-        FROM played WINDOW parts AS (PARTITION BY part)
-    ),
-    by_cluster AS (
-        SELECT part, cluster, count(*) AS n, sum(score) AS total, max(score_max) AS most, sum(score) / max(score_max) AS share
-        FROM clustered GROUP BY ALL
-    )
-    SELECT
-        part, sum(n)::BIGINT AS n, sum(total) / sum(n) AS score, max(most) * cluster_low(share, n) AS low,
-        max(most) * cluster_high(share, n) AS high
-    FROM by_cluster GROUP BY part
+_LEFT_OUT: Final = """
+    SELECT category, sum(turns)::BIGINT AS turns FROM failures_by(chosen := {filters})
+    WHERE taxonomy = $taxonomy AND share IS NULL AND turns > 0 GROUP BY ALL ORDER BY ALL
 """
-_COSTS = """
-    WITH in_view AS (
-        SELECT DISTINCT "{by}", category, episode_id, turn FROM failure_turns
-        WHERE {{filters}} AND taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) AND counted
-    ),
-    lost AS (SELECT episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE isfinite(cost)),
-    valued AS (SELECT in_view.*, cost FROM in_view INNER JOIN lost USING (episode_id, turn)),
-    whole AS (SELECT "{by}", sum(cost) AS denominator FROM (SELECT DISTINCT "{by}", episode_id, turn, cost FROM valued) GROUP BY ALL)
-    SELECT
-        valued."{by}",
-        category,
-        sum(cost) AS turns,
-        any_value(denominator) AS denominator,
-        coalesce(sum(cost) / nullif(any_value(denominator), 0), 0) AS share,
-        NULL::DOUBLE AS share_low,
-        NULL::DOUBLE AS share_high,
-        (SELECT count(*) FROM notes INNER JOIN in_view AS seen USING (episode_id, turn)
-            WHERE seen.category = valued.category AND seen."{by}" IS NOT DISTINCT FROM valued."{by}") AS notes
-    FROM valued INNER JOIN whole ON valued."{by}" IS NOT DISTINCT FROM whole."{by}"
-    GROUP BY valued."{by}", category
-    ORDER BY valued."{by}", category
+_SCORES: Final = """
+    SELECT "{by}" AS part, n, score_mean AS score, score_low AS low, score_high AS high
+    FROM leaderboard_by(per := '{by}', chosen := {{filters}}) WHERE benchmark = $benchmark AND n > 0
 """
-"""As `_COUNTS`, with what turns lost in the place of turns: a turn of two categories counts for both, and once in the whole."""
 
 
 def content(read: Reader) -> Part:
@@ -224,13 +182,7 @@ def _commonest(rows: pl.DataFrame, by: str, failures: Mapping[str, str]) -> str:
 
 
 def _left_out(read: Reader, taxonomy: str) -> list[Part]:
-    outside = read.rows(
-        """
-        SELECT category, count(*) AS turns FROM failure_turns
-        WHERE {filters} AND taxonomy = $taxonomy AND NOT counted GROUP BY ALL ORDER BY ALL
-        """,
-        {"taxonomy": taxonomy},
-    )
+    outside = read.rows(_LEFT_OUT, {"taxonomy": taxonomy})
     said = [f"{counted(row['turns'], 'turn')} ({in_words(row['category'])})" for row in outside.iter_rows(named=True)]
     return [html.P(f"Left out: {', '.join(said)}.", className="hint")] if said else []
 
@@ -307,7 +259,7 @@ def scores(read: Reader, by: str) -> dict[str, Row]:
     if by == "turn":
         return {}
     asked = {"benchmark": read.address.one("benchmark")}
-    rows = read.rows(_SCORES.replace("{by}", by), asked, filter_on=OTHER_FILTERS)
+    rows = read.rows(_SCORES.format(by=by), asked, filter_on=OTHER_FILTERS)
     return {row["part"]: row for row in rows.iter_rows(named=True)}
 
 
@@ -429,7 +381,7 @@ def _counts(read: Reader, _: str) -> TableRows:
     asked = _asked(read, _taxonomies(read))
     benchmark, taxonomy, by = asked or ("", "", "model")
     return TableRows(
-        sql=_sql(by, _weight(read)),
+        sql=_NOTED.format(rows=_sql(by, _weight(read)), by=by),
         parameters={"taxonomy": taxonomy, "benchmark": benchmark},
         filter_on=OTHER_FILTERS,
         columns={

@@ -39,36 +39,15 @@ _TOTALS: Final = """
     SELECT
         (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM games) AS games, (SELECT count(*) FROM repeated_episodes) AS again,
         (SELECT count(*) FROM judge_runs) AS jobs, (SELECT count(*) FROM judge_runs WHERE status IN ('running', 'submitted')) AS running,
-        (SELECT count(*) FROM rejects) AS rejects, (SELECT count(*) FROM calls WHERE status = 'failed') AS failed,
-        (SELECT sum(cost) FROM judge_runs) AS cost_of_judges, (SELECT sum(cost) FROM calls WHERE purpose = 'player') AS cost_of_players,
-        (SELECT coalesce(sum(calls) FILTER (cost IS NULL), 0)::BIGINT FROM judge_runs) AS unknown_of_judges,
-        (SELECT count(*) FILTER (cost IS NULL) FROM calls WHERE purpose = 'player') AS unknown_of_players
+        (SELECT count(*) FROM rejects) AS rejects, (SELECT count(*) FROM calls WHERE status = 'failed') AS failed
 """
+_SPENT: Final = "FROM spending WHERE purpose IN ('judge', 'player')"
 _PLAYED: Final = """
-    WITH paid AS (
-        SELECT run_id, sum(calls.cost) AS cost, count(*) FILTER (calls.cost IS NULL) AS unpriced
-        FROM calls INNER JOIN episodes USING (episode_id)
-        WHERE purpose = 'player' GROUP BY run_id
-    )
-    SELECT
-        any_value(runs.name) AS name, runs.benchmark, any_value(run_conditions.condition) AS condition,
-        string_agg(DISTINCT episodes.model, ', ' ORDER BY episodes.model) AS teams,
-        strftime(any_value(runs.started_at), '%Y-%m-%d %H:%M') AS at,
-        count(games.episode_id) AS games, count(*) FILTER (games.success) AS won,
-        count(*) FILTER (games.ending = 'cut') AS cut, count(*) FILTER (games.ending = 'not_set_up') AS broke,
-        any_value(paid.cost) AS cost, any_value(paid.unpriced) AS unpriced, run_id
-    FROM runs INNER JOIN episodes USING (run_id) INNER JOIN run_conditions USING (run_id)
-    LEFT JOIN games USING (episode_id) LEFT JOIN paid USING (run_id)
-    GROUP BY run_id, runs.benchmark ORDER BY "at" DESC NULLS LAST, name, run_id
+    SELECT *, strftime(started_at, '%Y-%m-%d %H:%M') AS at FROM experiments ORDER BY started_at DESC NULLS LAST, name, run_id
 """
 _JUDGED: Final = """
-    WITH told AS (
-        SELECT judge_run_id, count(*) AS verdicts, count(*) FILTER (status = 'failed') AS failed FROM verdicts GROUP BY judge_run_id
-    )
-    SELECT
-        strftime(started_at, '%Y-%m-%d %H:%M') AS at, rubric, judge, status, units, coalesce(verdicts, 0) AS verdicts,
-        coalesce(failed, 0) AS failed, calls, tokens_in + tokens_out AS tokens, cost, epoch(finished_at - started_at) AS seconds
-    FROM judge_runs LEFT JOIN told USING (judge_run_id) ORDER BY started_at DESC, rubric
+    SELECT *, strftime(started_at, '%Y-%m-%d %H:%M') AS at, tokens_in + tokens_out AS tokens FROM scoring_jobs
+    ORDER BY started_at DESC, rubric, judge_run_id
 """
 _READ: Final = """
     SELECT strftime(ingested_at, '%Y-%m-%d %H:%M') AS at, file, format, episodes, rejected, bytes FROM sources
@@ -95,7 +74,7 @@ def content(read: Reader) -> Part:
         [
             html.H1(["Runs ", live]),
             html.P(_lead(totals), className="lead"),
-            _tiles(totals),
+            _tiles(totals, {row["purpose"]: row for row in read.rows(_SPENT).iter_rows(named=True)}),
             link_choices("Show", [(text, read.address.to(show=name), name == kind) for name, text in _KINDS.items()]),
             card(_KINDS[kind], grid(read, table), hint=_HINTS[kind], menu=table_links(read, table)),
         ]
@@ -115,7 +94,7 @@ def _lead(totals: dict[str, Any]) -> str:
     return running + (f"What went wrong: {', '.join(wrong)}." if wrong else "Nothing went wrong.")
 
 
-def _tiles(totals: dict[str, Any]) -> Part:
+def _tiles(totals: dict[str, Any], spending: dict[str, dict[str, Any]]) -> Part:
     again = f", {count(totals['again'])} duplicates excluded" if totals["again"] else ""
     return html.Div(
         [
@@ -124,9 +103,9 @@ def _tiles(totals: dict[str, Any]) -> Part:
             ),
             stat("scoring job" if totals["jobs"] == 1 else "scoring jobs", count(totals["jobs"])),
             *(
-                stat(f"spent on {whom}", spent(totals[f"cost_of_{whom}"], unknown), of_unknown_cost(unknown))
-                for whom in ("judges", "players")
-                for unknown in [totals[f"unknown_of_{whom}"]]
+                stat(f"spent on {purpose}s", spent(row["cost"], row["calls_unpriced"]), of_unknown_cost(row["calls_unpriced"]))
+                for purpose in ("judge", "player")
+                for row in [spending.get(purpose, {"cost": None, "calls_unpriced": 0})]
             ),
         ],
         className="stats",

@@ -15,8 +15,9 @@ from analytics.query import query
 from analytics.reports import report
 from dashboards.address import Address
 from dashboards.filters import narrowed
-from dashboards.judging import scores
-from dashboards.pages import failures, overview, why
+from dashboards.grid import Grid
+from dashboards.judging import panel, scores
+from dashboards.pages import failures, overview, runs, why
 from dashboards.reader import Reader, reader
 from games.einstein.experiment import play_planted
 from judges.rubric_files.load import find
@@ -44,7 +45,27 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     ]
     with found.writing() as connection:
         batches.insert(connection, batches.to_arrow({"labels": labels}))
+        for place, judge in enumerate(("llm:m/a", "llm:m/b")):
+            connection.execute(_JOB, {"judge": judge})
+            connection.execute(_VOTES, {"judge": judge, "place": place})
     return found
+
+
+_JOB = """
+    INSERT INTO judge_runs SELECT * REPLACE (
+        $judge AS judge_run_id, $judge AS judge, $judge[5:] AS model, 7 AS calls, 100 AS tokens_in, 0.5 AS cost
+    )
+    FROM judge_runs WHERE rubric = 'knowledge_sharing' AND judge = 'engine'
+"""
+_VOTES = """
+    INSERT INTO verdicts BY NAME
+    SELECT * REPLACE (
+        $judge AS judge_run_id, $judge AS judge, 'answered' AS status,
+        if(hash(unit_id, repeat, $place) % 3 = 0, 'yes', 'no') AS answer, if(turn = 1, 'asks_the_judge', NULL) AS flagged
+    )
+    FROM (SELECT * EXCLUDE (repeat), unnest([1, 2]) AS repeat FROM verdicts WHERE rubric = 'knowledge_sharing' AND judge = 'engine')
+"""
+"""Two models that answer twice, at random: of every kind of disagreement there are some."""
 
 
 class Drawn(NamedTuple):
@@ -55,6 +76,8 @@ class Drawn(NamedTuple):
     value: Callable[[pl.DataFrame], pl.Series]
     """Of the report's rows: what the marks show."""
     axis: str = "x"
+    per: str = ""
+    """What the report's rows are about, where it can be chosen."""
 
 
 def _of(column: str, *same: tuple[str, Any]) -> Callable[[pl.DataFrame], pl.Series]:
@@ -65,10 +88,26 @@ def _judged(draw: Callable[[Reader, pl.DataFrame], go.Figure], sql: str, rubric:
     return lambda read: draw(read, read.rows(sql, {"rubric": rubric, "judge": "engine", "variant": ""}))
 
 
-def _failures(read: Reader) -> go.Figure:
+def _failures(by: str, weight: str) -> Drawn:
     """With all categories: the page puts the rarest together."""
-    rows = failures.counts(narrowed(read, "einstein"), "einstein_published", "model")
-    return failures.chart(rows, failures.Bars("model", "einstein_published", read.failures("einstein_published")), read.address, {})
+
+    def draw(read: Reader) -> go.Figure:
+        rows = failures.counts(narrowed(read, "einstein"), "einstein_published", by, weight)
+        return failures.chart(rows, failures.Bars(by, "einstein_published", read.failures("einstein_published"), weight), read.address, {})
+
+    def value(rows: pl.DataFrame) -> pl.Series:
+        return rows.filter(pl.col("turns") > 0, pl.col("taxonomy") == "einstein_published")["share"].drop_nulls()
+
+    return Drawn(draw, "failures" if weight == "turns" else "cost-by-category", value, "y" if by == "turn" else "x", by)
+
+
+def _scored(by: str) -> Drawn:
+    return Drawn(
+        lambda read: go.Figure(go.Scatter(x=[row["score"] for row in failures.scores(narrowed(read, "einstein"), by).values()])),
+        "leaderboard",
+        _of("score_mean"),
+        per=by,
+    )
 
 
 FIGURES = {
@@ -96,8 +135,14 @@ FIGURES = {
         "answers",
         lambda rows: rows.filter(~pl.col("has_score"), pl.col("rubric") == "einstein_errors", pl.col("answer") != "na")["share"],
     ),
-    "failures": Drawn(
-        _failures, "failures", lambda rows: rows.filter(pl.col("turns") > 0, pl.col("taxonomy") == "einstein_published")["share"]
+    **{
+        f"failures by {by}, {weight}": _failures(by, weight)
+        for by in ("model", "condition", "level", "turn")
+        for weight in ("turns", "cost")
+    },
+    **{f"score by {by}": _scored(by) for by in ("model", "condition", "level")},
+    "where votes split": Drawn(
+        lambda read: panel.splits_figure(read.rows(panel._SPLIT_UNITS, {"rubric": "knowledge_sharing"})), "panel-splits", _of("share"), "y"
     ),
     "teams": Drawn(overview.FIGURES["overview"], "overview", _of("score_mean")),
 }
@@ -112,7 +157,32 @@ def test_a_figure_has_the_numbers_of_its_report(store: Store, name: str, least: 
     with reader(store, Address.parse("/", urlencode({"model": models}, doseq=True))) as read:
         drawn = shown.draw(read)
     assert drawn is not None
+    per = {"per": shown.per} if shown.per else {}
     marks = {round(float(value), 9) for trace in drawn.data for value in trace[shown.axis] or () if isinstance(value, int | float)}
-    expected = {round(value, 9) for value in shown.value(report(store, shown.report, f"model >= '{least}'"))}
+    expected = {round(value, 9) for value in shown.value(report(store, shown.report, f"model >= '{least}'", **per))}
     assert expected
     assert expected - marks == set()
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [
+        (panel.FLAGS, "flags"),
+        (panel.SPLIT, "panel-disagreements"),
+        (panel.BY_JUDGE, "cost"),
+        (panel.BY_JOB, "scoring-jobs"),
+        (runs.TABLES[0], "experiments"),
+        (runs.TABLES[1], "scoring-jobs"),
+    ],
+)
+def test_a_table_has_the_numbers_of_its_report(store: Store, table: Grid, name: str) -> None:
+    """Every number that a table of a page shows is in the report of the same things."""
+    with reader(store, Address.parse("/", "")) as read:
+        asked = table.make(read, "knowledge_sharing")
+        shown = read.rows(asked.sql, asked.parameters)
+    rows = report(store, name, "true" if table in runs.TABLES else "rubric = 'knowledge_sharing'" if name != "flags" else "true")
+    rows = rows.filter(pl.col("rubric") == "knowledge_sharing") if name == "flags" else rows
+    numbers = [column for column, kind in rows.schema.items() if column in shown.columns and kind.is_numeric() and column != "turn"]
+    assert numbers
+    assert shown.height > 0
+    assert sorted(map(str, shown.select(numbers).rows())) == sorted(map(str, rows.head(shown.height).select(numbers).rows()))
