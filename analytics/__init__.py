@@ -1,3 +1,3 @@
 """Metrics and statistics over the store: SQL views first, Python where SQL ends."""
 
-ROOM_OF = "cotrace"
+PACKAGE_OF = "cotrace"

@@ -306,7 +306,7 @@ def _measured(  # noqa: PLR0913
 def _correlations_advice(row: _Row, family: list[_Row]) -> str:
     about = f"{row['x']} and {row['y']}, {row['unit']}, {row['kind']}: r = {wording.coefficient(row['pearson'])}"
     if row["is_seldom"]:
-        return f"{about}; {row['x']} or {row['y']} is hardly ever other than usual: too few units say anything, so nothing follows"
+        return f"{about}; {row['x']} or {row['y']} hardly varies: too few units are informative, so nothing follows"
     if row["p"] is None:
         over = "teams" if row["kind"] == "between teams" else "tasks"
         if abs(row["pearson"]) > _ALL_ON_A_LINE:
@@ -322,9 +322,9 @@ def _correlations_advice(row: _Row, family: list[_Row]) -> str:
 
 def _means(row: _Row) -> str:
     return {
-        "pooled": "they go together over all units, which mixes what is so inside teams with differences between them",
+        "pooled": "they correlate over all units, which mixes effects inside teams with differences between teams",
         "within teams": "units of the same team go together",
-        "between teams": f"teams go together, {row['n']} points: anything else that differs between these teams may be the reason",
+        "between teams": f"teams go together, {row['n']} points: anything else that differs between these teams may be the cause",
         "partial": "they go together with the same team, task and turn; no proof of a cause",
     }[str(row["kind"])]
 

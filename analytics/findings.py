@@ -318,7 +318,7 @@ def _where(rows: _Rows, about: _About) -> str | None:
     mean_share, turn = cast("tuple[float | None, float]", (decisive["share"].mean(), decisive["turn"].median()))
     carried = "" if mean_share is None else f", which carries {share(mean_share)} of what a game loses"
     out = decisive["why"].to_list().count("out_of_reach")
-    lost = f" After it the goal could no more be reached in {count(out)} of {count(len(decisive))} games." if out else ""
+    lost = f" After it the goal was out of reach in {count(out)} of {count(len(decisive))} games." if out else ""
     return f"The turn that decides a game of {about.name} is turn {turn:g} at the median{carried}.{lost}"
 
 

@@ -272,7 +272,7 @@ def _advice(row: _Row) -> str:
     if row["tasks"] is None:
         return f"a difference of {row['difference']:g} is too small to plan for"
     ends = f"{row['tasks_low'] or 'no'} to {row['tasks_high'] or 'more than 100,000'}"
-    wanted = f"to see a difference of {row['difference']:g} with a chance of {wording.share(row['power'])}"
+    wanted = f"to detect a difference of {row['difference']:g} with a chance of {wording.share(row['power'])}"
     about = f"{wanted}: {row['tasks']:,} {shared} ({ends}, as sure as the spread is)"
     now = f"with the {row['tasks_now']} there are"
     if row["detectable_now"] is None:
@@ -399,7 +399,7 @@ def _on_frontier(row: _Row, rows: list[_Row]) -> bool | None:
 def _worth(row: _Row) -> str:
     if row["effective_judges"] is None:
         return f"how many independent ones {row['judges']} judges are worth is not known: fewer than two of them ever err or differ"
-    why = "their errors go together" if row["of_errors"] else "by their scores: without labels, being right alike counts as erring alike"
+    why = "their errors are correlated" if row["of_errors"] else "by their scores: without labels, being right alike counts as erring alike"
     return f"{row['judges']} judges are worth {row['effective_judges']:.1f} independent ones ({why})"
 
 

@@ -53,11 +53,13 @@ OPTIONS: dict[str, Option] = {
     "metric": Option(str, "score (the default), success, remove_gap, spirals, tokens, craft.iou_score, judge:RUBRIC.QUESTION, ..."),
     "benchmark": Option(str, "only this benchmark [default: all]"),
     "epsilon": Option(float, "share of units on which a judge may be worse than a person [default: 0.15]", 0, 1),
-    "risk": Option(float, "wished share of wrong answers among all units [default: 0.05]", 0, 1),
+    "risk": Option(float, "accepted share of wrong answers among all units [default: 0.05]", 0, 1),
     "per": Option(str, "team (the default), condition, model, level or turn: what a row is about; --where is then on the columns of games"),
     "families": Option(str, "SQL expression over episodes that gives the family of a task: families count once [default: tasks count]"),
-    "answers_by": Option(str, "turn, length, score, agent or task: give a rate if whether the judge answers depends on this alone"),
-    "difference": Option(float, "to be seen, in units of the metric [default: shares of the standard deviation between tasks].", 0),
+    "answers_by": Option(
+        str, "turn, length, score, agent or task: give a rate that assumes that whether the judge answers depends on this alone"
+    ),
+    "difference": Option(float, "to detect, in units of the metric [default: shares of the standard deviation between tasks].", 0),
 }
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
 
@@ -185,7 +187,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     if (benchmark := options.get("benchmark")) is not None:
         known = query(store, "SELECT DISTINCT benchmark FROM episodes ORDER BY ALL")["benchmark"].to_list()
         if benchmark not in known:
-            raise UsageError(f"benchmark {benchmark}: no game of the store is of it{near(benchmark, known)}")
+            raise UsageError(f"benchmark {benchmark}: the store has no such games{near(benchmark, known)}")
     if name in COMPUTED:
         with store.reading():  # one opening for all its queries, and one state of the store
             rows: pl.DataFrame = _compute(name)(store, **options)

@@ -460,5 +460,5 @@ def _profiles_advice(row: _Row) -> str:
     stable = f"(stability {wording.score(row['stability'])})"
     if row["stability"] < STABLE:
         return f"{about}; in other samples of the tasks it would be another {stable}: do not read it"
-    text = f"{about}; it is found again in other samples {stable}, which does not show why these games fail so"
+    text = f"{about}; it recurs in other samples {stable}, which does not show why these games fail so"
     return f"{text}; where games differ by chance alone one group in seven to three is found again, too"

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from cotrace import rooms
+from cotrace import packages
 
 if TYPE_CHECKING:
     from analytics.query import query
@@ -57,4 +57,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})  # what completion offers: names that nobody has used yet, too
 
 
-rooms.check(__version__)
+packages.check(__version__)

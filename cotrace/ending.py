@@ -46,7 +46,7 @@ def words(error: BaseException | None) -> str:
     how = f"ended by {_came[0].name}" if _came else "interrupted"
     notes: list[str] = getattr(error, "__notes__", [])
     far = f" ({'; '.join(notes)})" if notes else ""
-    return f"{how}{far}; what was finished is kept, start the same command again to continue"
+    return f"{how}{far}; finished work is stored, start the same command again to continue"
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -36,7 +36,7 @@ def searched(title: str, calls: int, search: Callable[[Callable[[int], None]], F
         with progress_bar(title) as show:
             return search(lambda asked: show(asked, calls))
     except BudgetStopError as stop:
-        say(f"{stop}; what was answered is kept: start again with a higher --max-cost to go on, nothing is paid twice")
+        say(f"{stop}; answers are stored: start again with a higher --max-cost to go on, nothing is paid twice")
         return None
 
 

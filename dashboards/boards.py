@@ -70,7 +70,7 @@ def drawing_of(benchmark: str) -> Drawing:
 
 
 def about(game: Transcript) -> str:
-    """A sentence or two for somebody who has never seen the game: who plays, who knows what, what the goal is; empty if nobody says."""
+    """A sentence or two for readers new to the game: who plays, who knows what, what the goal is; empty if the family gives none."""
     return getattr(drawing_of(game.benchmark), "about", lambda _: "")(game)
 
 

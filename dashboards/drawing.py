@@ -281,7 +281,7 @@ def _wait_for_views(store: Store, patience_s: float | None) -> None:
         update.result(patience_s)
     except TimeoutError:
         age = "the store was made by another version of cotrace"
-        raise StoreError(f"{age}, and what pages read is being computed anew (minutes for a million turns): wait, they follow") from None
+        raise StoreError(f"{age}, and what pages read is being computed anew (minutes for a million turns): please wait") from None
 
 
 def _update_views(store: Store, update: Future[None]) -> None:

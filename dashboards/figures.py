@@ -46,19 +46,19 @@ class Mark(NamedTuple):
 OUTCOMES: Final[Mapping[str, Mark]] = {
     "followed": Mark("#27786b", "●", "lost nothing: a verified action"),
     "accepted": Mark("#27786b", "●", "carried out"),
-    "not_followed": Mark("#e67339", "◆", "a verified action was there, another was taken"),
+    "not_followed": Mark("#e67339", "◆", "a verified action was available, another was taken"),
     "refused": Mark("#bb3f30", "✕", "refused by the engine"),
     "wrong": Mark("#e67339", "◆", "carried out, but wrong"),
-    "lost": Mark("#e67339", "◇", "carried out; it lost something, by no one's fault that is known"),
+    "lost": Mark("#e67339", "◇", "carried out; value was lost, and no agent is known to be at fault"),
     "clarify": Mark("#7990de", "?", "asked instead of acting"),
-    "no_move": Mark("#9f8e9d", "–", "nobody acted"),
+    "no_move": Mark("#9f8e9d", "–", "no agent acted"),
     "no_oracle": Mark("#9f8e9d", "○", "no verified action was listed"),
 }
 """What became of a turn."""
 
 SPIRALS: Final[Mapping[str, Mark]] = {
     "repeated_failure": Mark(SERIES[3], "↻", "an action refused before is tried again while nothing has changed"),
-    "undo_loop": Mark(SERIES[0], "⟲", "the state returns to one that was left"),
+    "undo_loop": Mark(SERIES[0], "⟲", "the state returns to an earlier one"),
     "over_removal": Mark(SERIES[1], "⌫", "undone twice or more where no verified action undoes"),
     "stall": Mark(SERIES[2], "⋯", "three turns or more without a change"),
     "repeated_message": Mark(

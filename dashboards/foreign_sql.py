@@ -48,7 +48,7 @@ _BESIDES: Final = 2**30
 _NICE: Final = 5
 """Pages of other visitors come first."""
 
-_STOPPED: Final = "SQL: the dashboard was ended while the query ran"
+_STOPPED: Final = "SQL: the dashboard was stopped while the query ran"
 _BUSY: Final = "two queries of the SQL page are running, which is the limit: try again in a moment"
 
 
@@ -106,7 +106,9 @@ class _Child:
             kind, found = self._answer(asked)
         except (EOFError, OSError) as error:
             self.kill()
-            raise UsageError("SQL: the query ended its process, most likely for want of memory: ask for fewer or shorter values") from error
+            raise UsageError(
+                "SQL: the query ended its process, most likely because it ran out of memory: ask for fewer or shorter values"
+            ) from error
         self._worked_at = time.monotonic()
         if kind is not None:
             raise kind(found)

@@ -134,8 +134,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _LOG: Final = logging.getLogger(__name__)
-_STAYS: Final = "What you gave stays on this page: save it again after that"
-_KEPT: Final = "The note is there as before: take it back again after that"
+_STAYS: Final = "Your answers stay on this page: save them again after that"
+_KEPT: Final = "The note is still there: delete it again after that"
 _OURS: Final = frozenset({"dashboards", "analytics", "judges", "ingest", "games", "schemas"})
 
 
@@ -172,7 +172,7 @@ def saved(write: Callable[[], object]) -> str:
 
 def taken_back(remove: Callable[[], object]) -> str:
     """The same of a note that a person takes back."""
-    return _why_not(remove, "Not taken back", _KEPT)
+    return _why_not(remove, "Not deleted", _KEPT)
 
 
 def _why_not(change: Callable[[], object], told: str, then: str) -> str:

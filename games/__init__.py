@@ -1,3 +1,3 @@
 """The environments and their agents: they play games and write structured logs."""
 
-ROOM_OF = "cotrace"
+PACKAGE_OF = "cotrace"

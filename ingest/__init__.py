@@ -1,3 +1,3 @@
 """One adapter per log format: foreign log -> records -> store."""
 
-ROOM_OF = "cotrace"
+PACKAGE_OF = "cotrace"

@@ -61,7 +61,7 @@ class Question(_Part):
     examples: dict[str, _Text] = {}
     """Answer -> a case in which it is right; one for each possible answer."""
     engine: _Text | None = None
-    """Name of the deterministic check that knows the truth (`judges.engine.checks`); None if there is none."""
+    """Name of the deterministic check that knows the truth (`judges.checks`); None if there is none."""
     also_shows: _Names = ()
     """Pieces that this question needs beyond the rubric's: it is then asked in a call of its own."""
     fault: bool = False

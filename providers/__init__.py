@@ -1,3 +1,3 @@
 """How a language model is asked: clients, pacing, faults, prices."""
 
-ROOM_OF = "cotrace"
+PACKAGE_OF = "cotrace"

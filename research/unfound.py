@@ -51,7 +51,7 @@ def unfound(played: Played, family: str) -> Iterator[str]:
     kinds = Counter(_kind(charged.get(e), working.get(e, set()), costs.get(e, {}), told=bool(working)) for e in rest)
     through = sum((links.get(episode, Counter()) for episode in rest), Counter[str]())
     yield from (title_of(family), str(len(lost)), str(len(rest)))
-    yield from (str(kinds[kind]) for kind in ("another", "never", "costless", "costly", "untold"))
+    yield from (str(kinds[kind]) for kind in ("another", "never", "costless", "costly", "unreported"))
     yield ", ".join(f"{link} {share / through.total():.0%}".replace("%", " %") for link, share in through.most_common(3))
     yield from (f"{sum(found[episode] for episode in rest) / max(len(rest), 1):.3g}" for found in (lost, played.twins))
 
@@ -64,7 +64,7 @@ def _kind(charged: Counter[str] | None, working: set[int], costs: dict[int, floa
     if charged:
         return "another"
     if not told:
-        return "untold"
+        return "unreported"
     if not working:
         return "never"
     return "costly" if any(costs.get(turn, 0.0) > _NOTHING for turn in working) else "costless"

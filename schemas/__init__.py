@@ -1,3 +1,3 @@
 """What the data is: families, records, tables, games; `store` holds them and `common` has small helpers for every package."""
 
-ROOM_OF = "cotrace"
+PACKAGE_OF = "cotrace"

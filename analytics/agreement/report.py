@@ -64,11 +64,11 @@ def _about_people(row: Row) -> Iterator[str]:
     alpha = row["alpha_nominal"]
     yield f"people among themselves give the same answer in {_percent(row['agreement'])}"
     if alpha is None:
-        yield "they never differ, so nothing is known beyond that"
+        yield "they never differ, so nothing more is known"
     elif _LOW <= alpha < _TENTATIVE:
         yield f"too little to lean on (alpha {alpha:.2f}): make the question plainer, or take several people's mean"
     elif alpha < _LOW:
-        yield f"that is little beyond chance (alpha {alpha:.2f}): make the question plainer before any judge is held against it"
+        yield f"that is little beyond chance (alpha {alpha:.2f}): make the question plainer before you compare a judge with it"
     else:
         yield f"alpha {alpha:.2f}: they can serve as a reference"
 
@@ -107,7 +107,7 @@ def _about_constant(judge: str, reference: str, always: str, shares: Mapping[str
         yield f"so {'do' if reference == 'people' else 'does'} {reference}: no case with another answer, so nothing is shown; label some"
     elif share >= _ONE_SIDED:
         agrees = "agree" if reference == "people" else "agrees"
-        yield f"{reference} {agrees} in {_percent(share)}: it may be right, but nothing shows that it would notice another case"
+        yield f"{reference} {agrees} in {_percent(share)}: it may be right, but nothing shows that it would notice an exception"
     else:
         yield f"{reference} {_verb(reference)} {_word(other)} in {_percent(shares[other])}: do not use"
 

@@ -269,4 +269,4 @@ def _advice(row: dict[str, Any]) -> str:
         return f"its answers take away {text}: they carry information"
     if row["low"] > 0:
         return f"its answers take away {text}, but among so many questions chance alone could give that: label more"
-    return "its answers tell no more than the labels' shares alone, as far as these labels show: do not use the question, or label more"
+    return "these labels do not show that its answers tell more than the base rate: do not use the question, or label more"

@@ -136,7 +136,7 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) ->
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
-        risk: wished share of wrong answers among all units, 0 to 1.
+        risk: accepted share of wrong answers among all units, 0 to 1.
 
     Raises:
         UsageError: the risk is not between 0 and 1.

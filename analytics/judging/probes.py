@@ -135,7 +135,7 @@ def _advice(row: dict[str, object], found: Estimate | None, chance: Estimate | N
     if found is None:
         return "no pair of answers: nothing is known"
     if isinstance(games, int) and games < _FIRM:
-        return f"only {games} games: judge more before you make anything of it"
+        return f"only {games} games: judge more before you draw a conclusion"
     if row["expects"] == "changed":
         text = f"finds {found.value:.0%} of the planted defects ({found.low:.0%} to {found.high:.0%})"
         return text if found.low > 0.5 else f"{text}: it does not see what it is asked about, do not use"  # noqa: PLR2004 - worse than a coin
@@ -151,7 +151,7 @@ def _of_same(found: Estimate, chance: Estimate | None) -> str:
         return f"{text}; ask with --repeats 2 to know how many chance alone changes"
     if found.low > chance.high:
         return f"{text}, more than chance alone (at most {chance.high:.0%}): it can be swayed"
-    return f"{text}, no more than chance alone is known to do (at most {chance.high:.0%})"
+    return f"{text}, no more than chance alone does (at most {chance.high:.0%})"
 
 
 _AUTHORS = """
@@ -273,7 +273,7 @@ def _shift(part: pl.DataFrame, value: str, strata: list[str]) -> Shift | None:
 def _self_preference_advice(row: _Row) -> str:
     about = f"{row['question']}: {row['judge']} scores its own model {row['own_rate']:.2f} and others {row['other_rate']:.2f}"
     if row["p_corrected"] is None:
-        return f"{about}; whether that is a preference only labels can tell, of {FEWEST_GAMES} games or more on either side"
+        return f"{about}; only labels show whether that is a preference, with labels of {FEWEST_GAMES} games or more on either side"
     equal = f"where the label is the same {row['preference']:+.2f}"
     interval = f"{row['preference_low']:+.2f} to {row['preference_high']:+.2f}"
     if row["p_corrected"] >= _SURE:

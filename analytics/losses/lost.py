@@ -288,9 +288,7 @@ def _in_spirals(found: _Row) -> str:
         return f"every turn was inside a correction spiral, and lost {inside}; {share}"
     expected = of_unit(amount(found["cost_expected"], unit), unit)
     shown = "more" if (found["more_low"] or 0) > 0 else "less" if (found["more_high"] or 0) < 0 else "not shown to be more"
-    return (
-        f"a turn inside a correction spiral lost {inside}, one of the same games in any order {expected}: {shown} in these games; {share}"
-    )
+    return f"a turn inside a correction spiral lost {inside}, any turn of the same games {expected}: {shown} in these games; {share}"
 
 
 # -- games ---------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ found as (
     select
         played.benchmark, played.team_name, regrets.link,
         coalesce(failure_steps.step, 'undecided') as step,
-        case when regrets.status = 'answered' then coalesce(agents.role, regrets.agent, 'nobody') else regrets.status end as part,
+        case when regrets.status = 'answered' then coalesce(agents.role, regrets.agent, 'no one at fault') else regrets.status end as part,
         part || coalesce(' ' || case when agents.model <> played.team_name then agents.model end, '') as role,
         any_value(played.model) as model,
         sum(regrets.parts)::bigint as turns,

@@ -87,8 +87,8 @@ def attribute_all(store: Store, where: str = "true", reader_name: str = "rules")
     ensure_installed(store)
     with progress_bar("attributing") as show:
         report = attribute_games(store, where, reader, show)
-    say(f"{report.games} games attributed: {report.findings} findings, {report.requests} requests held against what was done")
+    say(f"{report.games} games attributed: {report.findings} findings, {report.requests} requests compared with what was done")
     for benchmark, games in report.without.items():
-        say(f"  {games} games of {benchmark} left out: they have no values, or nothing tells whose they were (docs/attribution.md)")
+        say(f"  {games} games of {benchmark} left out: they have no values, or no loss that can be attributed (docs/attribution.md)")
     say(next_line(store, "cotrace report lost", "cotrace report attributions", "cotrace dash") or "")
     return int(report.games == 0)

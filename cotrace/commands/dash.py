@@ -33,13 +33,13 @@ _OF_TABLES = {
 
 def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
     if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isalnum()):
-        raise click.BadParameter(f"it could be guessed, or not stand in a link: take {_SHORTEST_TOKEN} letters and digits or more")
+        raise click.BadParameter(f"it could be guessed, or cannot be part of a link: use {_SHORTEST_TOKEN} letters and digits or more")
     return token
 
 
 def _as_path(_: click.Context, __: click.Parameter, path: str) -> str:
     if path.strip("/") and not re.fullmatch(r"/?[\w.~-]+(/[\w.~-]+)*/?", path, re.ASCII):
-        raise click.BadParameter(f"{path!r} is no path of letters, digits and - . _ ~, such as /cotrace")
+        raise click.BadParameter(f"{path!r} is not a path of letters, digits and - . _ ~, such as /cotrace")
     return f"/{path.strip('/')}" if path.strip("/") else ""
 
 

@@ -128,7 +128,7 @@ def command(
       cotrace demo --model openai/qwen --base-url http://localhost:8080/v1 --no-serve
     """
     if model is None and (base_url or key_variable):
-        raise UsageError("--base-url and --key-env say more of a model: name it with --model")
+        raise UsageError("--base-url and --key-env describe a model: name it with --model")
     if serve:
         needed("dash", "the dashboard at the end (or --no-serve)")
     if structures is not None:
@@ -139,14 +139,14 @@ def command(
     listed = ", ".join(printable(str(path)) for path in logs)
     started = time.monotonic()
     if not published:
-        say("\nPublished games at hand? cotrace demo --logs DIR opens the same page on logs of CRAFT, Avalon and others.")
+        say("\nDo you have published logs? cotrace demo --logs DIR opens the same page on logs of CRAFT, Avalon and others.")
         with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
             for persona, fails in _PLANTED.items():
                 say(f"   {persona}: {fails}")
             _play(folder / "logs", games)
         of_model = Counter(path.name.rpartition("-")[0] for path in real)
         of_each = ", ".join(f"{name} ({counted(number, 'game')})" for name, number in of_model.items())
-        say(f"   Beside them, games of real models, small ones, that come with cotrace: {of_each}")
+        say(f"   Also games of small real models, which come with cotrace: {of_each}")
     else:
         say(f"\n1. Nothing is played: the games are those of {listed}")
         with writing_to(folder, "--dir"):
@@ -197,7 +197,7 @@ def _play(logs: Path, games: int) -> None:
     with writing_to(logs.parent, "--dir"), playing_bar() as show:
         played = play("craft", logs, players=players, games=games, reachable=True, on_progress=show)
     kept = f", {played.stored} were there already" if played.stored else ""
-    say(f"   {played.played} games of CRAFT on {games} targets played{kept}; what was planted stands beside them as labels")
+    say(f"   {played.played} games of CRAFT on {games} targets played{kept}; the planted faults are stored as labels")
 
 
 def _ingest(logs: list[Path], store: Store) -> bool:
@@ -256,4 +256,4 @@ def _attribute(store: Store) -> None:
 
     with progress_bar("attributing") as show:
         report = attribute_games(store, on_progress=show)
-    say(f"   {report.games} games attributed: {report.findings} findings, {report.requests} requests held against what was done")
+    say(f"   {report.games} games attributed: {report.findings} findings, {report.requests} requests compared with what was done")

@@ -76,7 +76,7 @@ def command(
     """
     if model is None:
         if base_url or key_variable or rubrics:
-            raise UsageError("--base-url, --key-env and --rubric say more of a model: name it with --model")
+            raise UsageError("--base-url, --key-env and --rubric describe a model: name it with --model")
         found = list(findings(store))
     else:
         from providers.provider import ModelSettings

@@ -116,7 +116,7 @@ def _ask_decisive(store: Store, rubrics: tuple[str, ...], judge: str | None, var
     if len(rubrics) > 1:
         raise UsageError(f"--rubric {RUBRIC} goes alone: ask the others in a command of their own")
     if judge is not None:
-        raise UsageError(f"--rubric {RUBRIC} --judge engine: the engine says whose each cost was by `cotrace attribute`")
+        raise UsageError(f"--rubric {RUBRIC} --judge engine: the engine attributes costs with `cotrace attribute`")
     unfit = [f"--{name.replace('_', '-')}" for name in ("batch", "dry_run", "repeats", "logprobs") if options[name]]
     if unfit:
         raise UsageError(f"--rubric {RUBRIC} asks one question after another: leave out {', '.join(unfit)}")
@@ -175,7 +175,7 @@ def _judged(requests: list[JudgeRequest], store: Store) -> int:
 
 
 def _submit(request: JudgeRequest, store: Store) -> None:
-    from judges.runs.batch import submit
+    from judges.runs.judge_batch import submit
 
     sent = submit(request, store)
     left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
@@ -187,7 +187,7 @@ def _submit(request: JudgeRequest, store: Store) -> None:
 
 def _collect(store: Store) -> int:
     from analytics.installation import ensure_installed
-    from judges.runs.batch import collect
+    from judges.runs.judge_batch import collect
 
     store.check()
     read, found = tell_collected(store), collect(store)

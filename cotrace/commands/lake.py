@@ -86,7 +86,7 @@ def compact(keep_hours: float, store: Store) -> None:
 
     lake = _lake(store)
     found = compacted(lake, keep_hours=keep_hours)
-    say(f"{lake.path}: {found.before} files before, {found.after} now; {found.deleted} deleted that nobody needs any more")
+    say(f"{lake.path}: {found.before} files before, {found.after} now; {found.deleted} deleted that are no longer needed")
 
 
 def _lake(store: Store) -> LakeStore:

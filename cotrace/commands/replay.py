@@ -64,14 +64,14 @@ def play_mended(
     with writing_to(folder):
         trials = list(_trials(store, charges, seats, turns, folder))
         if not trials:
-            raise UsageError("no turn can be mended: no game with a cost that an agent's ideal would have kept can be played again")
+            raise UsageError("no turn can be corrected: no game with a cost that an agent's ideal would have kept can be played again")
         tables = [(trial.charge.benchmark, trial.seats, [trial.job]) for trial in trials]
         code, costs = play_on(tables, terms(), folder, "mended")
         found = list(_held_against(store, trials, costs, turns))
         _write(found, folder / "mended.csv")
     emit(counterfactual_report(found), "table", columns=_SUMMARY)
     say("came_back: share of what the ideals would have kept; little: share of the turns of which less than half came back,")
-    say("  whose cost was put down wrongly, or could not be won back by words")
+    say("  whose cost was attributed wrongly, or could not be regained by messages")
     say(f"turn by turn: {folder / 'mended.csv'}")
     return code
 
@@ -164,7 +164,9 @@ def _write(found: Sequence[Counterfactual], path: Path) -> None:
 @click.option("--repeats", default=1, show_default=True, type=COUNT, help="How often.")
 @click.option("--turns", type=COUNT, help="How many turns are played on; by default all to the end (--to-end).")
 @click.option("--to-end", is_flag=True, help="Play to the end, which is the default.")
-@click.option("--mend", type=COUNT, metavar="N", help="Without EPISODE: mend the N costliest broken links, and see what comes back.")
+@click.option(
+    "--mend", type=COUNT, metavar="N", help="Without EPISODE: correct the N costliest failure points, and measure what comes back."
+)
 @click.option("--effect", is_flag=True, help="Play a turn on with and without each agent's part replaced, --repeats times, and compare.")
 @click.option("--instead", default="ideal", show_default=True, help="--effect: the ideal, `silent`, or a script that plays the part.")
 @click.option("--shapley", is_flag=True, help="--effect: replace every set of agents too, and share out what they gain together.")

@@ -172,7 +172,7 @@ def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_t
     if has_table_options:
         raise UsageError("--all, --columns, --rows and --wide choose what a table shows: leave them out, an HTML page folds what is long")
     if name == "all" and where != "true":
-        raise UsageError("report all: each report has columns of its own, so that --where fits none of them all; name one")
+        raise UsageError("report all: each report has columns of its own, so no --where fits all of them; name one")
     tables = all_reports(store, **options) if name == "all" else {name: report(store, name, where, **options)}
     echo(document(store, tables))
     say(f"one self-contained page with {len(tables)} reports from {store.path}; open it in a browser")

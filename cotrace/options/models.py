@@ -58,7 +58,7 @@ class _Pair(click.ParamType[tuple[str, Any]]):
 
         name, equals, text = value.partition("=")
         if not name.strip() or not equals:
-            self.fail(f"{value!r} is no NAME=VALUE, such as {'seed=7' if self._json else 'X-Team=judges'}", param, ctx)
+            self.fail(f"{value!r} is not NAME=VALUE, such as {'seed=7' if self._json else 'X-Team=judges'}", param, ctx)
         if not self._json:
             use_secret(text)
             return name.strip(), text
@@ -226,7 +226,7 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
         if line is None and max_cost is not None and is_at_own_server(settings):
             say(f"warning: {settings.model} has no price at {settings.base_url}: --max-cost counts what replies state; --prices gives one")
         if settings.logprobs and protocol in _NO_PROBABILITIES:
-            say(f"warning: {settings.provider}/ tells no probabilities of tokens: --logprobs changes nothing")
+            say(f"warning: {settings.provider}/ reports no token probabilities: --logprobs changes nothing")
 
 
 def takes(plan: RunPlan | ReadingPlan, settings: ModelSettings | None) -> str:

@@ -43,7 +43,7 @@ class Number(click.FloatRange):
         """The number; click tells the user what is wrong with it."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no number that can be used.", param, ctx)
+            self.fail(f"{value} is not a usable number.", param, ctx)
         return number
 
 

@@ -72,7 +72,7 @@ class CraftDrawing:
         if verb == "clarify":
             return "asked for clarification"
         if verb == "unreadable":
-            return "replied what could not be read"
+            return "sent a reply that could not be read"
         block = str(arguments.get("block") or "block")
         names = f"{SIZES[block[1]]} {COLORS[block[0]]}" if block[:1] in COLORS and block[1:] in SIZES else block
         place = str(arguments.get("position"))

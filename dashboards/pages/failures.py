@@ -105,7 +105,7 @@ def _body(read: Reader, _: str) -> Part:
     shown = rows if is_whole else grouped(rows, by, wrong)
     rest = rows["category"].n_unique() - shown["category"].n_unique() + 1
     more = (
-        html.P(html.A(f"unfold the {rest} others", href=address.to(categories="all")), className="hint") if len(shown) < len(rows) else None
+        html.P(html.A(f"show the {rest} others", href=address.to(categories="all")), className="hint") if len(shown) < len(rows) else None
     )
     bars = Bars(by, taxonomy, wrong, weight)
     played = family(benchmark)

@@ -217,10 +217,8 @@ def content(read: Reader) -> Part:
         return html.Div([*head, _who()])
     annotator = annotator_name(annotator)
     done = progress(read, rubric, annotator)
-    progressed = (
-        f"{annotator} has labelled {done.labelled} of {done.units} units. What you see is what the judge is shown; its answers are not."
-    )
-    progressed += f" Windows are listed of {_MOST_GAMES} games at most." if rubric.unit == "window" else ""
+    progressed = f"{annotator} has labelled {done.labelled} of {done.units} units. You see what the judge is shown, but not its answers."
+    progressed += f" Windows are listed for {_MOST_GAMES} games at most." if rubric.unit == "window" else ""
     progressed += _width(read, rubric)
     skip = address.number("skip", 0)
     task = next_task(read, rubric, annotator, order=order, skip=skip)

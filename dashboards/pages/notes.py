@@ -20,8 +20,8 @@ _NOTES: Final = "SELECT * FROM turn_notes WHERE {filters} ORDER BY written_at DE
 def content(read: Reader) -> Part:
     """All notes, the last one first; a click leads to its turn."""
     if read.rows("SELECT 1 FROM turn_notes WHERE {filters} LIMIT 1").is_empty():
-        return note("Nobody has written a note here yet: open a turn of a game and press the key c.", html.A("Games", href=GAME))
-    listing = card("Notes on turns", grid(read, NOTES, fills=True), menu=table_links(read, NOTES), hint="The last one first.")
+        return note("No notes yet: open a turn of a game and press the key c.", html.A("Games", href=GAME))
+    listing = card("Notes on turns", grid(read, NOTES, fills=True), menu=table_links(read, NOTES), hint="Newest first.")
     return html.Div([html.H1(TITLE), listing])
 
 

@@ -32,7 +32,7 @@ _HINTS: Final = {
     "judged": "One line a scoring job, the latest first.",
     "read": "One line a file of logs, the latest first.",
     "receipts": "What each file of conversations holds, counted without its reader, and how much of it is stored. Losses come first.",
-    "rejected": "Parts of logs that could not be used, with the reason and the mend.",
+    "rejected": "Parts of logs that could not be used, with the reason and the fix.",
     "calls": "Requests to models without a usable reply.",
 }
 _TOTALS: Final = """
@@ -143,7 +143,7 @@ def _receipts(_: Reader, __: str) -> TableRows:
 
 
 def _rejected(_: Reader, __: str) -> TableRows:
-    columns = {"path": "File", "locator": "Where", "reason": "Why", "excerpt": "What stood there"}
+    columns = {"path": "File", "locator": "Where", "reason": "Why", "excerpt": "Excerpt"}
     return TableRows(sql=_REJECTED, columns={name: GridColumn(heading=heading, kind="words") for name, heading in columns.items()})
 
 

@@ -110,7 +110,7 @@ def _answer(read: Reader, thing: str) -> str:
     every = read.rows(_GAMES)
     turns = int(every.filter("is_seen")["turns_taken"].sum())
     unseen = len(every) - int(every["is_seen"].sum())
-    left_out = f" Not known of {wording.counted(unseen, thing)} without states or actions." if unseen else ""
+    left_out = f" Not known for {wording.counted(unseen, thing)} without states or actions." if unseen else ""
     most = spirals.group_by("kind").len().sort("len", "kind", descending=[True, False]).head(1).rows()
     kind = f" The commonest: {wording.in_words(most[0][0])}, {wording.count(most[0][1])} times." if most else ""
     return (

@@ -27,7 +27,7 @@ TITLE = "Why"
 IN_MENU = True
 ORDER = 15
 
-_NO_ROLE: Final = ("nobody", "harness", "unattributed", "undecided")
+_NO_ROLE: Final = ("no one at fault", "harness", "unattributed", "undecided")
 """What stands in the place of a role where a loss is no agent's, or nothing shows whose it is."""
 _MOST_LINES: Final = 12
 """Roles or failure modes in a figure."""
@@ -74,8 +74,8 @@ _NAMED: Final = """
     """
 _CURVE: Final = "FROM regret_curve({filters}) ORDER BY team_name, turn"
 _TURNS: Final = """
-    SELECT team_name, task_id, turn, coalesce(agent, if(status = 'answered', 'nobody', status)) AS whose, agent_model, link, cost, evidence,
-        episode_id
+    SELECT team_name, task_id, turn, coalesce(agent, if(status = 'answered', 'no one at fault', status)) AS whose, agent_model, link, cost,
+        evidence, episode_id
     FROM attributed_costs WHERE {filters} AND benchmark = $benchmark AND cost > 0 AND isfinite(cost)
     ORDER BY cost DESC, episode_id, turn, whose
     """
@@ -225,8 +225,10 @@ def _lead(flows: pl.DataFrame, unit: str, counts: tuple[int, int]) -> str:
     where = f"{counted(counts[0], 'turn')} of {counted(counts[1], 'game')}"
     said = f"{of_unit(amount(total, unit), unit)} {were} lost in {where}"
     if owned.is_empty():
-        known = flows.filter(pl.col("role") == "nobody")
-        free = "; nobody could have done better by what was seen and said" if len(known) == len(flows) else "; no part of it is an agent's"
+        known = flows.filter(pl.col("role") == "no one at fault")
+        free = (
+            "; no agent could have done better with what it saw and heard" if len(known) == len(flows) else "; no part of it is an agent's"
+        )
         return f"{said}{free}{open_part}."
     first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])
     role, link, cost = first.row(0)

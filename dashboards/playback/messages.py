@@ -154,7 +154,7 @@ def note_lines(notes: Sequence[Mapping[str, Any]]) -> Part:
 
 def _line(row: Mapping[str, Any], *, is_mine: bool) -> Part:
     button = html.Button(
-        "×", id={"type": _REMOVE, "note": row["note_id"]}, className="quiet", **data(writes=""), **aria(label="take this note back")
+        "×", id={"type": _REMOVE, "note": row["note_id"]}, className="quiet", **data(writes=""), **aria(label="delete this note")
     )
     head = [html.B(printable(row["author"])), html.Span(f" {row['written_at']:%Y-%m-%d %H:%M}", className="source")]
     return html.Li([html.Div([html.Span(head), button if is_mine else None]), html.Div(row["note"], className="text")])

@@ -153,15 +153,15 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
         evidence = _evidence(rule["evidence"] or "", draw)
         return _ended(f"{printable(rule['agent'] or 'The team')}: {rule['meaning']}{f' ({evidence})' if evidence else ''}")
     said = {
-        "clarify": "Somebody asked instead of acting.",
+        "clarify": "An agent asked instead of acting.",
         "no_move": _still(draw) if facts.acts or here.cost is not None else _only_said(turn),
-        "not_followed": "What was tried is no verified action.",
+        "not_followed": "The attempted action is not a verified one.",
         "wrong": "It was carried out, but did not lead on.",
         "lost": "It was carried out.",
         "followed": "A verified action was carried out.",
         "accepted": "It was carried out.",
     }
-    return said.get(here.name, "It was tried without a verified action to hold it against.")
+    return said.get(here.name, "There was no verified action to compare it with.")
 
 
 def _charged(here: TurnFacts, draw: Drawing) -> str:
@@ -178,7 +178,7 @@ def _charged(here: TurnFacts, draw: Drawing) -> str:
         ways.setdefault(of_link(one["link"]), []).append(printable(one["agent"]))
     told = "; ".join(f"{' and '.join(agents)} for {way}" for way, agents in ways.items())
     evidence = charged[0]["evidence"] if len(charged) == 1 and not here.failures else None
-    return _ended(f"Charged to {told}{f': {_in_prose(evidence, draw)}' if evidence else ''}")
+    return _ended(f"Attributed to {told}{f': {_in_prose(evidence, draw)}' if evidence else ''}")
 
 
 def _still(draw: Drawing) -> str:
@@ -287,7 +287,7 @@ def unexplained(turn: TurnView, facts: GameFacts) -> Part:
     if has_engine and not facts.at(turn.turn).is_failure and turn.turn != facts.turns[-1].turn:
         return None
     why = "its turns have no values" if has_engine else "no engine follows this game"
-    said = "Nobody is charged for it: attribution has not run." if has_values else _log_in_words(facts, why)
+    said = "Not attributed yet: attribution has not run." if has_values else _log_in_words(facts, why)
     command = "cotrace attribute" if has_values else "cotrace attribute --model PROVIDER/MODEL"
     return html.P([f"{said} Next: ", html.Code(command)], className="hint unexplained")
 
@@ -301,7 +301,7 @@ def _log_in_words(facts: GameFacts, why: str) -> str:
         f"it broke off: {printable(facts.error)}" if facts.error else "",
         f"its last turn is {facts.turns[-1].turn}",
     ]
-    return _ended(f"Nobody is charged: {why}. Its log says: {', '.join(filter(None, known))}")
+    return _ended(f"Not attributed to an agent: {why}. The log says: {', '.join(filter(None, known))}")
 
 
 def _whose(one: Mapping[str, Any]) -> str:
@@ -380,7 +380,7 @@ def _asks_now(rubric: str, folders: tuple[Path, ...], _: int) -> Mapping[str, Qu
 
 def _verdicts(verdicts: Sequence[Mapping[str, Any]], draw: Drawing) -> list[Part]:
     if not verdicts:
-        hint = html.P(["No judge has looked at this turn: ", html.Code("cotrace judge --rubric NAME --judge engine")], className="hint")
+        hint = html.P(["No judge has scored this turn: ", html.Code("cotrace judge --rubric NAME --judge engine")], className="hint")
         return [html.H3("Verdicts"), hint]
     against = [row for row in verdicts if row["objects"]]
     others = [row for row in verdicts if not row["objects"]]

@@ -128,7 +128,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 def _of_turn(turn: _Turn, lost: Lost) -> Iterator[Finding]:
     if lost.cost <= NOTHING:
         return
-    missing = list(_untold(turn) if lost.before > 1 else _unwritten(turn))
+    missing = list(_unreported(turn) if lost.before > 1 else _unwritten(turn))
     if not missing:
         yield undecided(turn.number, lost.cost, "nothing that was missing could be read from the messages")
         return
@@ -160,7 +160,7 @@ def _unwritten(turn: _Turn) -> Iterator[Sequence[_Cause]]:
                 yield _causes(turn, agent, position, heard)
 
 
-def _untold(turn: _Turn) -> Iterator[Sequence[_Cause]]:
+def _unreported(turn: _Turn) -> Iterator[Sequence[_Cause]]:
     """The causes of each position whose color A cannot conclude after a turn in which B could tell it."""
     heard = turn.heard("A", after=True)
     shown = {agent: [message.message for message in turn.heard(other(agent), after=True)] for agent in AGENTS}

@@ -14,9 +14,9 @@ from games.asympuzl.facts import Fact, Facts, color_words, facts_of, shape_words
 from games.asympuzl.labels import DoneTurn, Label, Move, labels_of, taken_back
 from games.asympuzl.puzzle import AGENTS, COLORS, Agent, Entry, Puzzle, other
 from judges.asympuzl.reading import reads
+from judges.checks import Check, Decision, cached_for_recent
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
-from judges.engine.checks import Check, Decision, cached_for_recent
 from judges.evidence.transcript import RULES, ActionView, Transcript, TurnView
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from judges.avalon.record import Record, facts, is_read
 from judges.avalon.statements import Statement, names_no_one, side_of, statements
-from judges.engine.checks import Check, Decision
+from judges.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 _OPEN: Final = Decision(None, "no plain statement was read, and the text is not free of words that one would take")

@@ -9,8 +9,8 @@ from games.coordination.hanabi import HanabiState, is_known_playable, is_safe_di
 from games.coordination.kitchen import DIRECTIONS, Cook, KitchenState, Layout, Spot, distances, macro_category, place_of
 from games.coordination.players import PLAYERS, Player, partner_of
 from games.coordination.value import best_actions
+from judges.checks import Check, Decision
 from judges.coordination import situation
-from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.common.packages import packaged_yaml
 
@@ -227,4 +227,4 @@ CHECKS: Final[_Named] = {
 """Name -> check."""
 
 TAXONOMIES: Final[Mapping[str, str | None]] = {"coordqa_answer": None}
-"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.checks`)."""
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.checks`)."""

@@ -16,12 +16,12 @@ from typing import Final
 from games.craft.claims import Request, compatible
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Director
 from games.craft.engine.rules import Move
+from judges.checks import Decision
 from judges.claims.reading import Open, Shown, TextClaims, find_in
 from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
 from judges.craft.checks.prepared import PreparedGame, game_of
 from judges.craft.checks.prepared import PreparedTurn as Turn
 from judges.craft.language.typed import read_text
-from judges.engine.checks import Decision
 from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import ActionView, UtteranceView
 

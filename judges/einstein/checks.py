@@ -9,10 +9,10 @@ from typing import Final
 from games.einstein.claims import Belongs, Lies
 from games.einstein.engine.puzzle import ALLOWED, COMMON, REACH, Verbs
 from games.einstein.game import AGENTS
+from judges.checks import Check, Decision
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
 from judges.einstein.reading import reads
-from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
 _MODES: Final[Mapping[str, Verbs]] = {str(mode): verbs for mode, verbs in ALLOWED.items()}
@@ -162,4 +162,4 @@ CHECKS: Final[Mapping[str, Check]] = {
 """Check name -> check."""
 
 TAXONOMIES: Final[Mapping[str, str | None]] = {"einstein_published": "no_error"}
-"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.checks`)."""
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.checks`)."""

@@ -11,7 +11,7 @@ from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.measures import Event, TimestepOutput, event_of
 from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, responding_category
 from games.overcooked.text.replies import NOTHING
-from judges.engine.checks import Check, Decision
+from judges.checks import Check, Decision
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 from schemas.common.errors import BadInputError, UsageError
 

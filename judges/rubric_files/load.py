@@ -233,7 +233,7 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
         path: the file.
         store: where `unit_sql` is tried, if there is one.
     """
-    from judges.engine.checks import all_checks
+    from judges.checks import all_checks
 
     rubric, problems, guessed = _read(path)
     if rubric is None:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import groupby, islice
 from typing import Final, NamedTuple, TypeVar
 
-from judges.engine.checks import Check, Decision, find
+from judges.checks import Check, Decision, find
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import Reader, Transcript, load

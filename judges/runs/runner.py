@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from judges.batches import ENDING
 from judges.evidence.prompt import PromptMaker
 from judges.rubric import Rubric
-from judges.runs.batch import refuse_if_pending
+from judges.runs.batches import ENDING
 from judges.runs.engine_run import can_share_games, run_engine, run_engine_together
 from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, OpenCall, OpenCalls, RunProgress, RunStatus, Tally, new_run
+from judges.runs.judge_batch import refuse_if_pending
 from judges.runs.outcomes import (
     About,
     CallOutcome,

@@ -1,7 +1,7 @@
 """Packages: data files in ours, extras that bring optional ones, slow imports that are avoided, and what other people's packages add.
 
 A package offers a folder of rubric files as `cotrace.rubrics` (the value is the package that holds the files), engine checks as
-`cotrace.checks` (a module with a dict `CHECKS`, as in `judges.engine.checks`), a game family as `cotrace.families` (a
+`cotrace.checks` (a module with a dict `CHECKS`, as in `judges.checks`), a game family as `cotrace.families` (a
 `schemas.families.Family`), and a log format as `cotrace.formats` (a module that is an `ingest.reading.adapter_types.Adapter`).
 """
 

@@ -121,7 +121,7 @@ def test_without_labels_the_rates_are_told_and_nothing_is_claimed(tmp_path: Path
     """The question about which there are none, and a store without any."""
     row = row_of(judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), yes_of_own=10, yes_of_others=10, labels=False), "PS2")
     assert (row["own_rate"], row["other_rate"], row["p"], row["preference"]) == (0.5, 0.5, None, None)
-    assert "only labels can tell" in row["advice"]
+    assert "only labels show" in row["advice"]
 
 
 def test_a_judge_without_games_of_its_own_has_no_row(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_pages_say_that_it_is_not_known(store: Store) -> None:
     assert "0 %" not in page
     page = to_html(draw_page(store, Address.parse("/spirals", "?benchmark=einstein")).content)
     assert "100 % of turns (8 of 8) are inside spirals, in 100 % of games (2 of 2)" in page
-    assert "Not known of 1 game without states or actions." in page
+    assert "Not known for 1 game without states or actions." in page
     overview = to_html(draw_page(store, Address.parse("/", "?benchmark=einstein")).content)
     assert "No rule has found a failure" not in overview
     assert "No rule has classified a turn" in to_html(draw_page(store, Address.parse("/failures", "")).content)

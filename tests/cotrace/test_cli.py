@@ -129,7 +129,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
             ["ingest", ".", "--store", "lake:."], "is not a lake, and holds other files, such as log.jsonl: name", id="a folder of logs"
         ),
         pytest.param(
-            ["report", "compare", "--benchmark", "carft"], "benchmark carft: no game of the store is of it: did you mean", id="slip"
+            ["report", "compare", "--benchmark", "carft"], "benchmark carft: the store has no such games: did you mean", id="slip"
         ),
         pytest.param(["report", "all", "--format", "html", "--where", "turn = 1"], "--where fits none of them all", id="where of all"),
         pytest.param(

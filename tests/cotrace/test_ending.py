@@ -104,7 +104,7 @@ def test_a_run_that_is_being_planned_ends_at_once(large: Store, number: signal.S
         ended, told, seconds = command.end(number)
         asked = counted(url)["requests"]
     assert (ended, asked) == (code, 0)
-    assert told.startswith(f"cotrace: {words} (pragmatic_sufficiency by llm:openai/x: not begun); what was finished is kept")
+    assert told.startswith(f"cotrace: {words} (pragmatic_sufficiency by llm:openai/x: not begun); finished work is stored")
     assert seconds < max(1.0, planning_s / 2)
 
 
@@ -125,7 +125,7 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
         again = run(*arguments, url, store=store)
         answers = counted(url)["answers"]
     assert ended == code
-    found = re.fullmatch(rf"cotrace: {words} \(.*: (\d+) of 15 done\); what was finished is kept, start the same .*", told)
+    found = re.fullmatch(rf"cotrace: {words} \(.*: (\d+) of 15 done\); finished work is stored, start the same .*", told)
     assert found, told
     assert int(found[1]) * QUESTIONS == stored > 0
     assert again.returncode == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cotrace.rooms import ROOMS
+from cotrace.packages import PACKAGES
 from schemas.common.errors import UsageError
 from schemas.common.packages import EXTRAS, needed
 from tests.places import ROOT
@@ -27,10 +27,10 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def imported() -> set[str]:
-    """Packages that the rooms import, those of Python and the rooms apart."""
-    sources = [path for name in ("cotrace", *ROOMS) for path in (ROOT / name).rglob("*.py")]
+    """Packages that ours import, those of Python and the rooms apart."""
+    sources = [path for name in ("cotrace", *PACKAGES) for path in (ROOT / name).rglob("*.py")]
     found = {name for path in sources for name in IMPORT.findall(_code(path))}
-    return {name for name in found if name not in sys.stdlib_module_names} - {"cotrace", *ROOMS}
+    return {name for name in found if name not in sys.stdlib_module_names} - {"cotrace", *PACKAGES}
 
 
 def _code(path: Path) -> str:

@@ -131,4 +131,4 @@ def test_a_path_that_is_none_is_refused(path: str, played: Store) -> None:
 
     done = CliRunner().invoke(command, ["--store", str(played.path), "--base-path", path])
     assert done.exit_code == 2
-    assert "is no path of letters, digits" in done.output
+    assert "is not a path of letters, digits" in done.output

@@ -262,7 +262,7 @@ def test_what_cannot_be_saved_stays_on_the_page(site: str, store: Store, page: P
     with store.writing() as connection:
         connection.execute("ALTER TABLE labels RENAME TO elsewhere")
     page.locator("#label-save").click()
-    page.get_by_text("What you gave stays on this page", exact=False).wait_for()
+    page.get_by_text("Your answers stay on this page", exact=False).wait_for()
     assert page.locator("#label-problem").inner_text().startswith("Not saved: CatalogException: ")
     with store.writing() as connection:
         connection.execute("ALTER TABLE elsewhere RENAME TO labels")
@@ -306,7 +306,7 @@ def test_a_full_disk_is_told_beside_what_was_given(tmp_path: Path, kind: str) ->
     done = on_a_small_disk(disk, 16 << 20, sys.executable, "-c", _FILLS_THE_DISK, str(disk), kind)
     place = disk / {"store": "s.duckdb", "lake": "lake"}[kind]
     full = f"Not saved: {kind} {place} cannot be written (No space left on device): free some space and try again."
-    assert done.stdout.splitlines() == [f"{full} What you gave stays on this page: save it again after that", "saved 1"], done.stderr
+    assert done.stdout.splitlines() == [f"{full} Your answers stay on this page: save them again after that", "saved 1"], done.stderr
 
 
 def test_the_page_shows_what_the_judge_is_shown_and_nothing_else(site: str, store: Store, page: Page) -> None:

@@ -356,7 +356,7 @@ def test_spirals_say_in_words_what_their_colours_mean(played: Store) -> None:
     with reader(played, Address.parse("/spirals", "")) as read:
         told = str(spirals.content(read))
     assert "an action refused before is tried again while nothing has changed" in told
-    assert "the state returns to one that was left" in told
+    assert "the state returns to an earlier one" in told
 
 
 def test_no_mark_of_an_outcome_lies_in_the_line_of_its_interval() -> None:

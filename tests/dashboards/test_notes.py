@@ -65,7 +65,7 @@ def test_a_note_is_written_seen_in_lists_exported_and_taken_back(store: Store, s
     assert TEXT in printed.output
     assert '"ann"' in printed.output
     page.goto(f"{site}/game?episode={episode}&turn={turn}")
-    page.get_by_role("button", name="take this note back").click()
+    page.get_by_role("button", name="delete this note").click()
     page.locator(".notes").wait_for(state="detached")
     assert query(store, "SELECT count(*) FROM notes").item() == 0
 
@@ -78,12 +78,12 @@ def test_a_note_that_cannot_be_taken_back_says_why(played: Store, tmp_path: Path
     add_note(store, episode, 1, author="ann", text=TEXT)
     with serve(store) as site:
         page.goto(f"{site}/game?episode={episode}&turn=1")
-        page.get_by_role("button", name="take this note back").wait_for()
+        page.get_by_role("button", name="delete this note").wait_for()
         with store.writing() as connection:
             connection.execute("DROP VIEW IF EXISTS turn_notes; ALTER TABLE notes RENAME TO elsewhere")
-        page.get_by_role("button", name="take this note back").click()
-        page.locator("#note-problem", has_text="Not taken back: CatalogException: ").wait_for(state="attached")
-        assert "What you gave" not in page.locator("#note-problem").inner_text()
+        page.get_by_role("button", name="delete this note").click()
+        page.locator("#note-problem", has_text="Not deleted: CatalogException: ").wait_for(state="attached")
+        assert "Your answers" not in page.locator("#note-problem").inner_text()
 
 
 def test_notes_that_make_no_sense_are_refused_and_an_author_is_forgotten(store: Store) -> None:

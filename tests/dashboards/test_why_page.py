@@ -210,9 +210,9 @@ def test_a_game_whose_loss_nobody_is_charged_for_says_so_and_what_comes_next() -
         for name, facts in (("craft", valued), ("coordination", lost), ("inspect", lost))
     )
     assert "attribution has not run. Next: <code>cotrace attribute</code>" in craft
-    assert "Its log says: its goal was not reached, the score is .25, it ended because of token limit, its last turn is 3." in foreign
+    assert "The log says: its goal was not reached, the score is .25, it ended because of token limit, its last turn is 3." in foreign
     assert "--model" in foreign
-    assert "Nobody is charged: its turns have no values." in kitchen
+    assert "Not attributed to an agent: its turns have no values." in kitchen
     assert unexplained(seen, dataclasses.replace(lost, success=True)) is None
     assert "The turn broke off: the tool broke." in what_went_wrong(seen, dataclasses.replace(lost, acts=False), drawing_of("inspect"))
 

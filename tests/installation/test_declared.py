@@ -10,7 +10,7 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
-from cotrace.rooms import ROOMS
+from cotrace.packages import PACKAGES
 from tests.places import ROOT
 
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
@@ -25,7 +25,7 @@ def tracked(*folders: str) -> list[Path]:
 def test_every_file_of_the_rooms_is_installed() -> None:
     """Code, and what code reads: word lists, rubrics, views, pages."""
     patterns = ["*.py", *SETUPTOOLS["package-data"]["*"]]
-    files = tracked("cotrace", *ROOMS)
+    files = tracked("cotrace", *PACKAGES)
     assert len(files) > 500
     assert [str(path) for path in files if not any(fnmatch(path.name, pattern) for pattern in patterns)] == []
 

@@ -12,7 +12,7 @@ from aiohttp import web
 from click.testing import CliRunner
 
 from cotrace.cli import cli
-from judges.runs.batch import collect, pending_batches, submit, write_record
+from judges.runs.judge_batch import collect, pending_batches, submit, write_record
 from judges.runs.runner import run
 from schemas.common.errors import CotraceError, UsageError
 from schemas.store.store import Store

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from judges.runs.batch import collect, submit
+from judges.runs.judge_batch import collect, submit
 from judges.runs.runner import run
 from tests.judges.judged_games import ask_model, counted, store_of
 from tests.servers.stub_server import stub_server

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.workload import multiply
-from judges.engine.checks import Decision, all_checks, find
+from judges.checks import Decision, all_checks, find
 from judges.evidence.transcript import Transcript, reader_named
 from judges.rubric import PROBE
 from judges.rubric_files.load import find as find_rubric

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from judges.engine.checks import Decision
+from judges.checks import Decision
 from judges.evidence.labelling import label_template
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.selection import selected_units

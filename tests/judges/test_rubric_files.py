@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.engine.checks import all_checks
+from judges.checks import all_checks
 from judges.rubric_files.load import check, clashes, find, load, names, template
 from schemas.common.errors import UsageError
 from schemas.common.packages import points as entry_points_of

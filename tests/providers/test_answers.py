@@ -16,9 +16,9 @@ from typing import Any, Final, Literal
 import pytest
 from pydantic import BaseModel, Field, create_model
 
-from judges.batches import read_replies, taken_of
 from judges.rubric import Group, answer_model
 from judges.rubric_files.load import find
+from judges.runs.batches import read_replies, taken_of
 from providers.clients.openai import completion_of, response_in
 from providers.forms import Form
 from schemas.chat.answers import Answer, read_answer

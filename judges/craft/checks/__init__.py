@@ -6,11 +6,11 @@ One module for each rubric (formats, sections 8 and 12.2). A check gives None, w
 from collections.abc import Mapping
 from typing import Final
 
+from judges.checks import Check
 from judges.craft.checks import mind_modeling, pragmatic_sufficiency, spatial_grounding
-from judges.engine.checks import Check
 
 CHECKS: Final[Mapping[str, Check]] = {**spatial_grounding.CHECKS, **mind_modeling.CHECKS, **pragmatic_sufficiency.CHECKS}
 """Check name, such as ``craft.SG1`` -> check."""
 
 TAXONOMIES: Final[Mapping[str, str | None]] = {"craft_repaired": None}
-"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.checks`)."""
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.checks`)."""

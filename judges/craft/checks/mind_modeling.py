@@ -10,10 +10,10 @@ from typing import Final
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
 from games.craft.engine.board import MAX_HEIGHT, SEEN_BY, WALLS, Director
+from judges.checks import Check, Decision
 from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided, wanted_now
 from judges.craft.language.typed import Detail
-from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 

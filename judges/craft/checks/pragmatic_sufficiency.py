@@ -11,9 +11,9 @@ from games.craft.claims import Named, Remark, Request
 from games.craft.engine.board import BLOCKS, COLORS, SIZES, WALLS
 from games.craft.engine.rules import Move
 from games.craft.measures import same_effect
+from judges.checks import Check, Decision
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
 from judges.craft.checks.prepared import PreparedTurn, game_of, if_candidates, move_text, undecided
-from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 

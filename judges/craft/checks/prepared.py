@@ -9,10 +9,10 @@ from games.craft.claims import CraftClaim, Request
 from games.craft.engine.board import COLOR_LETTERS, DIRECTORS, WALLS, Board, Cell, Director
 from games.craft.engine.rules import Move
 from games.craft.text.replies import is_complaint
+from judges.checks import Check, Decision, cached_for_recent
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import board_of, reads
-from judges.engine.checks import Check, Decision, cached_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
 ViewedBlock = tuple[str, str]

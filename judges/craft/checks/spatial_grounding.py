@@ -11,10 +11,10 @@ from typing import Final
 from games.craft.claims import Named, Request
 from games.craft.engine.board import MAX_HEIGHT, WALLS, Cell, Director, is_large
 from games.craft.engine.rules import Move, execute
+from judges.checks import Check, Decision
 from judges.claims.reading import Open, Shown
 from judges.craft.checks import prepared as prepare
 from judges.craft.language.typed import Detail
-from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 _REPEATED: Final = "the director spoke more than once in this turn"

@@ -14,8 +14,8 @@ from msgspec.structs import replace as changed
 
 from games.craft.engine.board import DIRECTORS, Board, ViewKind, all_views, views_json
 from games.craft.engine.rules import Move
+from judges.checks import Decision, find
 from judges.craft.checks import CHECKS
-from judges.engine.checks import Decision, find
 from judges.evidence.transcript import ActionView, AgentView, OracleView, Transcript, TurnView, UtteranceView
 from research.__main__ import main as research
 from research.engine_score import Judged, score_decisions, total

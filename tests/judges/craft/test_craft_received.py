@@ -18,8 +18,8 @@ from games.craft.text.prompts import archetypes
 from games.craft.text.replies import director_text
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import Lost
+from judges.checks import find as check
 from judges.craft.attribution import attribute
-from judges.engine.checks import find as check
 from judges.evidence.transcript import load
 from judges.rubric_files.load import find
 from schemas.game import LogWriter

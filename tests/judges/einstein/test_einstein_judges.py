@@ -15,8 +15,8 @@ from games.einstein.claims import Belongs
 from games.einstein.game import GameSettings
 from games.einstein.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
+from judges.checks import find as find_check
 from judges.einstein.reading import read_thoughts
-from judges.engine.checks import find as find_check
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView, load
 from judges.evidence.units import units

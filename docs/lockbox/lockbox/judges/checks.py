@@ -1,6 +1,6 @@
 """Engine checks."""
 
-from judges.engine.checks import Decision
+from judges.checks import Decision
 from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]

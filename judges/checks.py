@@ -82,7 +82,7 @@ def all_checks() -> Mapping[str, Check]:
     found: dict[str, Check] = {}
     home: dict[str, str] = {}
     of_families = {f"family {name}": checks for name, checks in offered("judges", "checks", "CHECKS")}
-    by_rule = {"judges.engine.checks": failure_checks()}
+    by_rule = {"judges.checks": failure_checks()}
     for place, checks in (of_families | by_rule | check_sets()).items():
         for name, check in checks.items():
             if name in found:

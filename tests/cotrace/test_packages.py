@@ -1,4 +1,4 @@
-"""Another distribution's package of a room's name is found, whichever came first; `make test-install` shows it with real installations."""
+"""Another distribution's package of a package's name is found, whichever came first; `make test-install` shows it with real ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import cotrace
-from cotrace.rooms import ROOMS
+from cotrace.packages import PACKAGES
 from tests.places import ROOT
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """As much of an installation as `import cotrace` looks at."""
-    for name in ("cotrace", *ROOMS):
+    for name in ("cotrace", *PACKAGES):
         (tmp_path / name).mkdir()
         for source in (ROOT / name).glob("*.py") if name == "cotrace" else [ROOT / name / "__init__.py"]:
             shutil.copy2(source, tmp_path / name)
@@ -34,7 +34,7 @@ def imported(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], cwd=home, env=env, capture_output=True, text=True, check=False)
 
 
-def test_rooms_of_our_own_are_left_alone(home: Path) -> None:
+def test_packages_of_our_own_are_left_alone(home: Path) -> None:
     """Compiled files beside them are no strangers."""
     (home / "judges" / "__pycache__").mkdir()
     assert imported(home, "-c", "import cotrace").returncode == 0
@@ -73,19 +73,19 @@ def test_a_package_that_python_finds_first_is_told(home: Path, tmp_path_factory:
     )
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_the_command_says_it_in_one_line(home: Path, tmp_path_factory: pytest.TempPathFactory, room: str) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_command_says_it_in_one_line(home: Path, tmp_path_factory: pytest.TempPathFactory, package: str) -> None:
     """As pip installs it; whichever of the packages another distribution brings too."""
     other, script = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("bin") / "cotrace"
-    (other / room).mkdir()
-    (other / room / "__init__.py").write_text("")
+    (other / package).mkdir()
+    (other / package / "__init__.py").write_text("")
     script.write_text(f"import sys; sys.path.insert(0, {str(other)!r})\nfrom cotrace.cli import main\nmain()\n")
     told = imported(home, str(script), "--version")
-    found = f"cotrace needs its own package '{room}' ({home}/{room}) but Python finds {other}/{room}"
+    found = f"cotrace needs its own package '{package}' ({home}/{package}) but Python finds {other}/{package}"
     assert (told.returncode, told.stderr) == (2, f"cotrace: {found}; install cotrace into an environment of its own\n")
 
 
-@pytest.mark.parametrize("room", ["cotrace", *ROOMS])
-def test_each_room_tells_type_checkers_that_it_is_typed(room: str) -> None:
+@pytest.mark.parametrize("package", ["cotrace", *PACKAGES])
+def test_each_package_tells_type_checkers_that_it_is_typed(package: str) -> None:
     """By the file that an installation brings along."""
-    assert (ROOT / room / "py.typed").is_file()
+    assert (ROOT / package / "py.typed").is_file()

@@ -1,1 +1,0 @@
-"""The engine judge: deterministic checks that answer only what they can prove."""
