@@ -21,10 +21,10 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from judges import batches
 from judges.claims.extraction import read_reply, rows_of
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.claims.texts import Piece, ReadingQuestion, ReadingRequest, open_texts, put
+from judges.runs import batches
 from judges.runs.batches import BatchReply, Submission
 from providers.asker import Asker, JournalEntry, Reply, Request, Spent, now, run_to_end
 from providers.forms import ModelQuestion

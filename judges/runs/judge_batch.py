@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from pydantic import TypeAdapter
 
-from judges import batches
 from judges.evidence.prompt import PromptMaker
 from judges.rubric import Rubric
+from judges.runs import batches
 from judges.runs.batches import BatchReply, Submission
 from judges.runs.job import JudgeRequest, OpenCalls, new_run
 from judges.runs.outcomes import (
