@@ -97,7 +97,7 @@ class _Board(NamedTuple):
 
 
 def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> list[Finding]:
-    """The sentences of each benchmark with games that ended, in order: who, where, why, how sure.
+    """The sentences of each benchmark with games that ended, that with most games first, in order: who, where, why, how sure.
 
     Which team is behind is what the report `compare` shows of it: on shared tasks, corrected for all pairs. Where and why are about that
     team; where none is shown to be behind, about all teams together.
@@ -117,8 +117,12 @@ def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> l
     with store.reading():  # one opening for all queries, and one state of the store
         rows = _Rows(*(query(store, sql) for sql in _ROWS))
         losses = _losses(store, known.get("lost"))
-        boards = _boards(store, rows.leaderboard, known.get("compare"))
-        return [*(finding for board in boards for finding in _of_board(rows, board, losses)), *_of_judges(store)]
+        boards = sorted(_boards(store, rows.leaderboard, known.get("compare")), key=lambda board: -sum(row["n"] for row in board.rows))
+        about = [finding for board in boards for finding in _of_board(rows, board, losses)]
+        judges = [*_of_judges(store)]
+    if len({finding.benchmark for finding in about}) > 1:  # the sentences on who failed name their benchmark anyway
+        about = [one if one.topic == "who" else one._replace(sentence=f"{title_of(one.benchmark)}: {one.sentence}") for one in about]
+    return [*about, *judges]
 
 
 def headlines(store: Store) -> dict[str, list[Headline]]:

@@ -196,7 +196,7 @@ class FamilyPage:
         if chart.kind == "bars":
             taxonomies = rows["taxonomy"].unique() if "taxonomy" in rows.columns else ()
             return _bars(chart, rows, links, {name: words for taxonomy in taxonomies for name, words in read.failures(taxonomy).items()})
-        return {"steps": _steps, "heat": _heat}[chart.kind](chart, rows, links)
+        return _steps(chart, rows, links) if chart.kind == "steps" else _heat(chart, rows, links)
 
     def _card(self, read: Reader, chart: Chart) -> Part:
         rows = self.rows(read, chart)
@@ -313,16 +313,18 @@ def _grid(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
     text = [f"{write(row['value'])}<br><span style='font-size: 9.5px'>n {row['n']}</span>" for row in rows.iter_rows(named=True)]
     cells = rows.select(x=pl.col("line").cast(pl.String), y=pl.col("series").cast(pl.String), value=pl.col("value"))
     cells = cells.with_columns(text=pl.Series(text), hover=pl.Series(hover), link=pl.Series(links)).drop_nulls("value")
-    return _heat(replace(chart, x=chart.x, y=""), cells.sort("y", "x"), cells.sort("y", "x")["link"].to_list())
+    cells = cells.sort("y", "x")
+    return _heat(replace(chart, y=""), cells, cells["link"].to_list(), sorted(cells["x"].unique()))
 
 
-def _heat(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
+def _heat(chart: Chart, rows: pl.DataFrame, links: Sequence[str], columns: Sequence[str] = ()) -> go.Figure:
     """Cells by their value; their texts are a trace of its own, since clicks on a heat map carry no data."""
     from plotly.subplots import make_subplots
 
     panels = rows["panel"].unique(maintain_order=True).to_list() if "panel" in rows.columns else [""]
     drawn = make_subplots(cols=len(panels), shared_yaxes=True, subplot_titles=panels if panels != [""] else None, horizontal_spacing=0.06)
-    columns, lines = (rows[name].unique(maintain_order=True).to_list() for name in ("x", "y"))
+    own, lines = (rows[name].unique(maintain_order=True).to_list() for name in ("x", "y"))
+    columns = columns or own  # by default as they come first, which is another order where the first line lacks some
     for place, panel in enumerate(panels, start=1):
         chosen = [at for at, row in enumerate(rows.iter_rows(named=True)) if row.get("panel", "") == panel]
         part = rows[chosen]

@@ -77,6 +77,12 @@ PROCESSES: Final[Mapping[str, Process]] = {
     "repeated_messages": Process(
         title="Repeated messages", meaning="share of answers that repeat an earlier message", worst="repeats itself most", is_share=True
     ),
+    "proven_mistakes": Process(
+        title="Proven mistakes",
+        meaning="share of good players' votes on teams they could prove to have evil that approve them",
+        worst="votes most against proof",
+        is_share=True,
+    ),
 }
 
 

@@ -16,12 +16,14 @@ from schemas.common.errors import UsageError
 from schemas.common.packages import needed
 from schemas.common.text import in_shell, printable
 from schemas.common.wording import counted
+from schemas.families import title_of
 from schemas.store.store import Store
 
 _REAL = Path(__file__).parents[1] / "demo_games"
 """Games that small language models played; its README says how."""
 _BUILDER = "literal"
-_RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
+_RUBRICS = {"craft": ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency"), "avalon": ("avalon_honesty", "avalon_minds")}
+"""Family -> the rubrics that the engine answers here."""
 _BY_MODEL = "pragmatic_sufficiency"
 _JUDGED = """
 (episode_id, turn) IN (
@@ -135,7 +137,7 @@ def command(
         say("--structures is now --games (the old name works until the next release)")
         games = structures
     logs, store = list(published) or [folder / "logs"], Store(folder / "cotrace.duckdb")
-    real = [] if published else sorted(_REAL.glob("*.jsonl.gz"))
+    real = [] if published else sorted(_REAL.glob("*/*.jsonl.gz"), reverse=True)
     listed = ", ".join(printable(str(path)) for path in logs)
     started = time.monotonic()
     if not published:
@@ -144,9 +146,11 @@ def command(
             for persona, fails in _PLANTED.items():
                 say(f"   {persona}: {fails}")
             _play(folder / "logs", games)
-        of_model = Counter(path.name.rpartition("-")[0] for path in real)
-        of_each = ", ".join(f"{name} ({counted(number, 'game')})" for name, number in of_model.items())
-        say(f"   Also games of small real models, which come with cotrace: {of_each}")
+        say("   Also games of small real models, which come with cotrace:")
+        for family in dict.fromkeys(path.parent.name for path in real):
+            of_team = Counter(path.name.rpartition("-")[0] for path in real if path.parent.name == family)
+            of_each = ", ".join(f"{name} ({counted(number, 'game')})" for name, number in of_team.items())
+            say(f"   {title_of(family)}: {of_each}")
     else:
         say(f"\n1. Nothing is played: the games are those of {listed}")
         with writing_to(folder, "--dir"):
@@ -217,7 +221,11 @@ def _judge(store: Store) -> int:
     from judges.rubric_files.load import find
     from judges.runs.job import JudgeRequest
 
-    code = judge_each([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
+    with store.reading() as connection:
+        families = {family for (family,) in connection.execute("SELECT DISTINCT benchmark FROM episodes").fetchall()}
+    code = judge_each(
+        [JudgeRequest(rubric=find(name)) for family, names in _RUBRICS.items() if family in families for name in names], store
+    )
     ensure_installed(store)
     return code
 

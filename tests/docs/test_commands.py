@@ -98,12 +98,14 @@ def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "6 games of CRAFT on 1 targets played" in done.stderr + done.stdout
     asked = (
-        "SELECT count(*) FILTER (is_real) AS real, count(*) FILTER (NOT is_real) AS games, "
-        "count(DISTINCT persona) FILTER (NOT is_real) AS personas, "
-        "count(DISTINCT episode_id) FILTER (is_real AND episode_id IN (SELECT episode_id FROM attributions)) AS attributed "
-        "FROM (SELECT *, model LIKE '%qwen%' AS is_real FROM agents WHERE role = 'director' AND agent = 'D1')"
+        "SELECT count(DISTINCT episode_id) FILTER (is_real) AS real, count(DISTINCT episode_id) FILTER (NOT is_real) AS games, "
+        "count(DISTINCT persona) FILTER (NOT is_real AND role = 'director') AS personas, "
+        "count(DISTINCT episode_id) FILTER (is_real AND episode_id IN (SELECT episode_id FROM attributions)) AS attributed, "
+        "count(DISTINCT episode_id) FILTER (is_real AND episode_id IN (SELECT episode_id FROM verdicts)) AS judged "
+        "FROM (SELECT *, model LIKE '%qwen%' AS is_real FROM agents)"
     )
     rows = run("sql", asked, "--format", "json", store=tmp_path / "cotrace.duckdb")
-    shipped = len(list((ROOT / "cotrace" / "demo_games").glob("*.jsonl.gz")))
-    assert json.loads(rows.stdout) == [{"real": shipped, "games": 6, "personas": 6, "attributed": shipped}]
-    assert "games of real models" in done.stderr + done.stdout
+    shipped = len(list((ROOT / "cotrace" / "demo_games").glob("*/*.jsonl.gz")))
+    assert json.loads(rows.stdout) == [{"real": shipped, "games": 6, "personas": 6, "attributed": shipped, "judged": shipped}]
+    assert "games of small real models" in done.stderr
+    assert done.stdout.index("  CRAFT, ") < done.stdout.index("  Avalon, ") < done.stdout.index("  Avalon: The commonest failure of ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +12,13 @@ from click.testing import CliRunner
 from analytics.papers import paper_table
 from analytics.query import query
 from cotrace.cli import cli
+from dashboards.address import Address
+from dashboards.drawing import draw_page
+from dashboards.parts import to_html
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
+from tests.dashboards.test_overview import figures_of
 from tests.masters import begun, held_open
 
 
@@ -81,3 +86,14 @@ def test_labels_of_people_count_in_the_same_way(store: Store) -> None:
     total = sum(row["messages"] for row in labelled)
     assert sums == [3, 1, 1, 1, total - 4]
     assert total > 4
+
+
+def test_pages_show_the_measure_of_the_family_and_missions_in_order(store: Store) -> None:
+    """Overview had no panel of proven mistakes; missions had the order in which some leader had a choice, and unknown chances were "0"."""
+    (overview, *_) = figures_of(store, "/")
+    assert "Proven mistakes" in [annotation.text for annotation in overview.layout.annotations]
+    _, grid, _ = figures_of(store, "/avalon")
+    missions = list(grid.data[0].x)
+    assert missions == sorted(missions)
+    assert len(missions) > 1
+    assert not re.search(r"guesses\d", to_html(draw_page(store, Address.parse("/avalon", "model=script:lying&success=no")).content))
