@@ -52,7 +52,9 @@ def advice(rows: Sequence[Row]) -> list[str]:
 
 
 def _parts(row: Row, people: Row | None) -> Iterator[str]:
-    if row["kind"] == "people":
+    if row["units"] < _FEW_UNITS:
+        yield f"only {row['units']} unit{'s' * (row['units'] != 1)}: too few for a conclusion about {_side(row['rater_b'])}"
+    elif row["kind"] == "people":
         yield from _about_people(row)
     elif row["kind"] == "judge_repeats":
         yield from _about_repeats(row)
@@ -87,9 +89,6 @@ def _about_two(row: Row, people: Row | None) -> Iterator[str]:
     always = next(iter(given)) if len(given) == 1 else None
     if always is not None:
         yield from _about_constant(judge, reference, always, shares)
-        return
-    if row["units"] < _FEW_UNITS:
-        yield f"only {row['units']} units: too few for a conclusion about {judge}"
         return
     yield from _about_kappa(row, judge, reference, shares)
     if people is not None and people["alpha_nominal"] is not None and people["alpha_nominal"] < _TENTATIVE and row["rater_a"] == "people":

@@ -189,9 +189,15 @@ def _chance(stated: str) -> float | None:
         number = float(stated)
     except ValueError:
         number = 0.0
-    if not 0 < number <= 1:
-        raise BadInputError(f"sampling_probability {excerpt(stated, 30)!r}: give a number above 0, up to 1, as the template has it")
+    if not _LEAST_CHANCE <= number <= 1:
+        raise BadInputError(
+            f"sampling_probability {excerpt(stated, 30)!r}: give a number from {_LEAST_CHANCE:g}, up to 1, as the template has it"
+        )
     return number
+
+
+_LEAST_CHANCE: Final = 1e-9
+"""One unit in more than any store has; labels are weighted by 1 over it."""
 
 
 def _from_unit_key(unit_key: str, turn: int | None, agent: str | None) -> tuple[str, int | None, str | None]:

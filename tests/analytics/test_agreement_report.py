@@ -152,6 +152,17 @@ def test_a_judge_against_people_by_hand(tmp_path: Path) -> None:
     assert row["confusion"] == '{"no":{"no":2,"unclear":1,"yes":1},"yes":{"no":1,"yes":3},"na":{"na":1}}'
 
 
+@pytest.mark.parametrize("found", [["yes"] * 9, FOUND])
+def test_a_few_units_show_nothing(tmp_path: Path, found: list[str]) -> None:
+    """Nine units tell neither whether a judge that always answers alike errs, nor whether people agree, nor whether it is steady."""
+    run = job("a", judge="llm:x/y")
+    rows = [verdict(run, unit, answer, repeat=repeat) for repeat in (1, 2) for unit, answer in zip(UNITS, found, strict=True)]
+    labels = [label(unit, answer, annotator=who) for who in ("p", "q") for unit, answer in zip(UNITS, TRUTH, strict=True)]
+    report = agreement_report(judged(tmp_path, [run], rows, labels))
+    assert set(report["kind"]) == {"judge_people", "judge_repeats", "people"}
+    assert all("only 9 units: too few for a conclusion about" in advice for advice in report["advice"])
+
+
 def test_full_agreement_is_not_taken_for_certainty(tmp_path: Path) -> None:
     """Eight answers in three games without a difference: intervals for all coefficients, that reach 1 and down to about a half.
 

@@ -94,6 +94,15 @@ def test_lines_that_cannot_be_used_are_reported(tmp_path: Path, line: str, reaso
     assert [row[0] for row in labels(store, "question")] == ["Q0", "Q9"]
 
 
+@pytest.mark.parametrize("chance", ["0", "-0.2", "1.5", "nan", "1e-320", "1e-12"])
+def test_chances_by_which_no_unit_can_be_drawn_are_refused(tmp_path: Path, chance: str) -> None:
+    """Labels are weighted by 1 over them: one that has no such number in floating point would cost every report its rates."""
+    header, row = f"{OWN.strip()},sampling_probability\n", "r,Q{},ann,game-0,1,D1,yes,{}\n"
+    report, store = imported(tmp_path, header + row.format(0, 0.5) + row.format(1, chance))
+    assert [line.partition(":")[0] for line in report.refused] == ["line 3"]
+    assert labels(store, "sampling_probability") == [(0.5,)]
+
+
 def test_numbers_in_keys_that_no_table_holds_are_no_turns(tmp_path: Path) -> None:
     """The label is kept under its key, of no turn."""
     number = "9" * 5_000
