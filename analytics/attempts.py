@@ -1,7 +1,5 @@
 """pass@k and pass^k: how sure a team is to solve a task in one of k attempts, and in all of them."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The reports `survival`, `survival-curves` (turns until an event; games that ended before are censored) and `transitions`."""
 
-from __future__ import annotations
-
 import csv
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The report `drift`: whether a judge answers differently than before, on units asked again, and on units asked early and late."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """The report `claims`: each sentence that reports make, as a row, with one error rate over all that are tested."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The report `mediation`: how much of the difference between two teams passes through their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """States for probes, and the report `probe-skill`: does who answers questions about states well also play well?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final

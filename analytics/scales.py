@@ -1,7 +1,5 @@
 """The reports `ability`, `preferences` and `profiles`: teams and tasks on one scale, teams by pairwise verdicts, games by failures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 

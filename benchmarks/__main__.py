@@ -1,7 +1,5 @@
 """`python -m benchmarks [NAME ...]`: runs all benchmarks, or those named, and prints their figures."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io

@@ -6,8 +6,6 @@ answer of the server, all of its cards drawn; user and system time of the proces
 cores. The ratio is to the goal: 2 s a page right after the change, 0.3 s for a million utterances searched.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ A step is an answer as text: parsed, carried out, labelled. Its base is `json.lo
 time for the fewest objects, over puzzles drawn from the same seed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What a benchmark gives: figures, each a ratio to a base that was measured in the same run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ The exponent e is that of time ~ games^e between the two sizes: 1 is linear, les
 against what a hundred take; 5 % are allowed for noise. The judge runs once a size, it takes longest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

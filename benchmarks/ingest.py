@@ -4,8 +4,6 @@ The base is one `INSERT ... UNNEST` over `read_json`. It is measured twice: keep
 can be called reading a game log, and keeping all that the lines hold, its lists side by side. Neither checks, replays or derives anything.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Final

@@ -8,8 +8,6 @@ least 250 calls a second, at most 4 CPU-ms a call and 1.5 times the CPU seconds 
 its start, imports included, beside base 2 in a process of its own; goal: no more than 1.5 times that, and no more for five times the units.
 """
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

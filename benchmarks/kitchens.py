@@ -6,8 +6,6 @@ is one process, checks, replay and writing included, against `json.loads` of the
 no game had been played or read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import partial

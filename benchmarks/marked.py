@@ -1,7 +1,5 @@
 """Figures in a page of the docs: a command writes them between two marks, and nobody else does."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,8 +6,6 @@ apart); what is compiled or imported once has been so by a few games before. Wit
 stay there, and the same command goes on where it was stopped. `--write` puts the table into docs/dev/scale.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -5,8 +5,6 @@ Playing renders every prompt, journals every reply, reads it, carries it out, lo
 least 85 % of the base's calls a second, at most 5 CPU milliseconds a call.
 """
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

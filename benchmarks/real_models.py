@@ -6,8 +6,6 @@ all, answer questions of CoordinationQA, optimise a rubric, and go on after a ki
 `--write` into docs/real_models.md. The models are small: the figures say what works, and how slowly, not how good large models are.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

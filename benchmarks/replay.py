@@ -3,8 +3,6 @@
 Caches of the engine are emptied before every round. Where the published games are not beside the project, cotrace's own take their place.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import partial

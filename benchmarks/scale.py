@@ -6,8 +6,6 @@ those that count. CPU is that of all processes, those of Ray itself included. Ra
 test-scale` installs it). `python -m benchmarks.scale --write` puts the table into docs/dev/scale.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Clocks: medians over rounds that take turns, so that a busy machine is busy for the base too."""
 
-from __future__ import annotations
-
 import gc
 import resource
 import statistics

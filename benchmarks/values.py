@@ -1,7 +1,5 @@
 """Values: what each turn cost, against replaying the same games; caches are emptied before every round, code is compiled before."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """The `cotrace` command: each verb lives in a module of its own under `cotrace/commands` and is imported when it is called."""
 
-from __future__ import annotations
-
 import difflib
 import errno
 import io

@@ -1,7 +1,5 @@
 """How a command ends that is told to: by Ctrl-C, or by a signal that other programs send. What was finished is kept, and that is said."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from types import FrameType

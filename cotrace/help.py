@@ -1,7 +1,5 @@
 """Help of commands: examples are wrapped to the terminal, and verbs below a command are imported only when they are called."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import re

@@ -1,7 +1,5 @@
 """Measures what one server can do for one model, with some eight small calls: `cotrace doctor --model NAME --base-url URL`."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import time

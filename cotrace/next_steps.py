@@ -1,7 +1,5 @@
 """What to do next: commands that fit what is in the store now, or nothing."""
 
-from __future__ import annotations
-
 import os
 
 from schemas.common.text import in_shell

@@ -1,7 +1,5 @@
 """Whether the packages that Python finds are cotrace's own: their names are plain, and other distributions ship packages of the same."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """Experiments in Python: `cotrace.play("experiment.yaml")`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 `ruff` refuses every other way out (`banned-api` in pyproject.toml), so that no command can forget it.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 

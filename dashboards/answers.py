@@ -1,7 +1,5 @@
 """Five questions about a family's teams, answered in words: who is best, what goes wrong, where do they loop, who loses it, how sure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """How the states of a family are drawn: by the `board` module of its family, or as text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Requests from browsers: who may ask, what is checked, how faults are answered."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import ipaddress

@@ -1,7 +1,5 @@
 """What is known of a family's teams: how far each got and how it worked, for the figures of the front page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

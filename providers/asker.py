@@ -5,8 +5,6 @@ this job has asked before is not paid again), the cache (nor is what any job has
 of the model's servers, and there (`providers.server`) budget, limits, pauses, retries and re-asks.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """The reply cache: replies by content, in a file that runs share."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from contextlib import closing

@@ -3,8 +3,6 @@
 Schemas are built once a class, since a request would take longer to write than to send.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar

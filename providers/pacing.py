@@ -9,8 +9,6 @@ while others were there, half as many are sent at once. The limit never rises ag
 but failures comes back, requests go out one at a time, with pauses, until one is answered or enough calls have given up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import random

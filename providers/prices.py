@@ -1,7 +1,5 @@
 """What calls cost, and a budget that is not exceeded."""
 
-from __future__ import annotations
-
 import asyncio
 import difflib
 import threading

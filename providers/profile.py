@@ -4,8 +4,6 @@
 server without a profile only what it states for nothing is known (`stated`). A profile holds no key and no text.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

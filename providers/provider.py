@@ -1,7 +1,5 @@
 """Which model is asked, and how."""
 
-from __future__ import annotations
-
 import difflib
 import ipaddress
 import os

@@ -1,7 +1,5 @@
 """`python -m research NAME [OPTIONS]`: simulations and measurements whose results are data, or figures of the docs."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

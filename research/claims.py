@@ -8,8 +8,6 @@ if these follow the truth; of a judge that is hardly better than chance they are
 (`chosen`); those of the other rows came with a statement that they are a random sample, in some a false one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -6,8 +6,6 @@ the reports, `--data-sets N` draws N data sets a scene instead of 200. All takes
 scenes with fixed seeds.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -6,8 +6,6 @@ docs/dev/planted_effects.md from that file. Worlds: one player is faulty and the
 and the turn is the one for which they are blamed most, or (small) least.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import sys

@@ -9,8 +9,6 @@ games/craft/players/wording.yaml) with which the scripted players speak: one row
 line, as those two joined, with the name of an `author`: one row an author. Everything goes the way a user's logs go: ingest, store, checks.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -8,8 +8,6 @@ verdicts against the players' plans. The part of errors plays a model of known q
 server.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """How often the intervals of reports hold the truth, by method: the sections of docs/dev/coverage.md about games without labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Final
 

@@ -4,8 +4,6 @@ Games of two models, one of which is the judge's own; three people label half of
 twice in each of two jobs. Nothing differs between models, jobs, or long and short messages. True answers come by game.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple

@@ -5,8 +5,6 @@ the one that four in ten of the judged units bring, so that neither no label nor
 units, less the truth.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

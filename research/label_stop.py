@@ -4,8 +4,6 @@
 stops at the first look, from 60 labels of ten games on, at which the half-width is at most 0.10. `always` looks from 20 labels on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ The faulty player is faultless in one turn; what comes before is the same game t
 charged is compared. So a cost that does not come back was put down to the wrong link, or to the wrong turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType

@@ -7,8 +7,6 @@ answered, and nothing in the data shows whether that is so. *Raters as clusters*
 takes some no for yes; against the range of the truth that second labels of a fifth of the games give.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 

@@ -16,8 +16,6 @@ Options: `--stores N` a world (default: what there is), `--world NAME` only this
 this report alone, `--write` the tables into docs/dev/research.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import zlib

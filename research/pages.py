@@ -1,7 +1,5 @@
 """Tables of docs/dev/research.md."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Sequence

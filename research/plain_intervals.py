@@ -3,8 +3,6 @@
 Part of `python -m research coverage`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

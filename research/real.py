@@ -20,8 +20,6 @@ after a move nor targets, ratings or other texts.
 Intervals are 95 % Wilson intervals over answers; answers about one game are not independent, so true intervals are wider.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -17,8 +17,6 @@ game counts as annotated wherever it is repeated. A move that was refused is not
 Directors were shown targets in small blocks, those of D2 and D3 mirrored.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Part of `python -m research coverage`. All draws give the ends less the truth, so the truth is 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Games, or tasks, with a known truth, for `python -m research coverage`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Worlds with a known truth, to measure how often an interval holds it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@
 around it and without whether it is true.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

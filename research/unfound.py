@@ -5,8 +5,6 @@ docs/dev/attribution.md, "What the other games are"; `--games N` and `--seed S` 
 It takes about half a minute a family on a free core.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -4,8 +4,6 @@ A family's claim types are frozen dataclasses; the kind is the class name in low
 (column `claims.words`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache

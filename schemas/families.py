@@ -6,8 +6,6 @@ the entry point group `cotrace.families`: its value is a `Family` whose `package
 `<package>.games.experiment` means `games.<family>.experiment`.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Writes anybody's game as a log that cotrace reads: a few calls inside one's own loop."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields

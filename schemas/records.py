@@ -6,8 +6,6 @@ Pandera schemas (`schemas.tables`) and the reference page (`docs/tables.md`) are
 JSON columns hold text (type `Json`). A column whose type admits ``None`` describes what null means.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, NamedTuple, NewType
 

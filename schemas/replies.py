@@ -1,7 +1,5 @@
 """How a reply was read: one closed vocabulary for players and judges (columns `actions.read` and `calls.read`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache

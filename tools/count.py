@@ -3,8 +3,6 @@
 A journey is measured warm, under Python's profiler: one CRAFT log into a store, one request of a model judge (to a local server), one page.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

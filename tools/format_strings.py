@@ -8,8 +8,6 @@
 * `own`, which escapes nothing, and `Struck`, which says that rows hold no secrets, are used in the modules of `_VOUCH` alone.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 `--check` writes nothing and fails when a page is stale, so that a change of a column, a view or a command cannot leave the docs behind.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 A figure becomes a picture, drawn by Chromium; any other value its HTML or text. `--check` writes nothing: exit 1 where a text differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import base64

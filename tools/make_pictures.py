@@ -5,8 +5,6 @@ With `--front` OUT is a file, docs/overview.png: the first screen, over the publ
 The store should hold every family, judged and attributed; pages that need a game, a rubric or a query get one that the store has.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import shutil

@@ -6,8 +6,6 @@ Some are right in places, such as the rooms of a game: the numbers allow them.
 A move of code between packages moves its words: change the two numbers by hand.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -4,8 +4,6 @@ The bounds are conventions: below 0.2 a kappa is slight and above 0.6 substantia
 0.667 is too low even for tentative conclusions (Krippendorff, Content Analysis, 4th ed. 2019, chapter 12).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Answers about the same units, matched and counted by game where the answers are: `game_answers` of the store has the counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Which units to label next: a sample with known chances, of the units that judges are least sure of or of each kind of unit."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Final
 

@@ -6,8 +6,6 @@ Angelopoulos, Duchi and Zrnic 2023, PPI++, arXiv 2311.01453). Variances are thos
 Stein 1981, Annals of Statistics 9); a cluster is a task, with all of its games.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 

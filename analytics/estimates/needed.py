@@ -1,7 +1,5 @@
 """The report `labels-needed`: how many labels the rate of a judge's answers takes, and whether labelling may stop."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Several judges without labels, the report `latent-rates`; and several people who label, as a sample of people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 

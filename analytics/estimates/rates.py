@@ -22,8 +22,6 @@ on turns and on whole games; p-values of the traits are corrected by Holm's meth
 labels that are no random sample.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple

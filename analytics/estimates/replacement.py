@@ -1,7 +1,5 @@
 """The reports `alt-test` and `selective`: may a judge take the place of people, on all units or on those of which it is sure enough?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final, NamedTuple

@@ -4,8 +4,6 @@ The lines have the fields that trainers take (`messages`; `prompt`, `chosen`, `r
 `datasets` loads. A puzzle is in one split only, whoever plays it and under whatever name: the split depends on the goal.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Games with messages, actions, scores and verdicts for other formats, as dataset folders and Parquet tables; labels as CSV."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import defaultdict

@@ -4,8 +4,6 @@ Attributes follow the semantic conventions for generative AI 1.39 (in developmen
 apart.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Both rubrics answer the same units, so the comparison is paired: each game is left out of both, and swapped between both.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple

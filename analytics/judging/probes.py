@@ -8,8 +8,6 @@ right and too kind where most is wrong, so it would seem to prefer the worse aut
 error rates; Hardt, Price and Srebro 2016, Advances in Neural Information Processing Systems 29).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 

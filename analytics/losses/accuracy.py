@@ -4,8 +4,6 @@ The report `attribution-accuracy`: the decisive error by judges, rules of thumb 
 a cost comes back when its failure point is fixed and the turn is played again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final, NamedTuple

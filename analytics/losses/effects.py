@@ -4,8 +4,6 @@ What attribution charges is a price: value under perfect continuation. An effect
 many times in two arms that differ in the replacement alone, paired by random numbers. Both are in the units of `turn_costs`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import factorial

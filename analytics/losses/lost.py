@@ -1,7 +1,5 @@
 """The report `lost`: who lost it, when, and by how much, in sentences."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence

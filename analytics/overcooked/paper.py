@@ -1,7 +1,5 @@
 """What the Collab-Overcooked paper counts in the references, not in logs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from analytics.papers import TableCell

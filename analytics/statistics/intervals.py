@@ -12,8 +12,6 @@ interval that narrows as units are added. The variance of this count is known an
 `docs/dev/coverage.md` has the coverage of these intervals, and that of a bootstrap of games, which is too narrow below about thirty games.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple

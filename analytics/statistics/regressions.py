@@ -6,8 +6,6 @@ that residuals of few clusters are too small, written so that a cluster costs no
 of clusters minus one degrees of freedom. With these the intervals hold with ten tasks, where the plain sandwich needs fifty.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -10,8 +10,6 @@ task, and the winnings cannot grow on average where there is no difference. Vill
 Royal Statistical Society B 86; the stakes are a fixed mixture, no guess at how large the difference is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple

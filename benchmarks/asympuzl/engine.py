@@ -1,7 +1,5 @@
 """Steps of AsymPuzl."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

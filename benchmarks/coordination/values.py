@@ -1,7 +1,5 @@
 """What Hanabi's turns cost, against replaying its games."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from functools import partial

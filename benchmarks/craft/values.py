@@ -1,7 +1,5 @@
 """What CRAFT's turns cost, against replaying its games."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Final

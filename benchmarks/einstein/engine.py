@@ -1,7 +1,5 @@
 """Steps of Einstein Puzzles, and how its planner grows with the number of objects."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

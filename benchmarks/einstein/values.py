@@ -1,7 +1,5 @@
 """What Einstein's steps cost, against replaying its games."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

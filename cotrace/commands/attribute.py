@@ -1,7 +1,5 @@
 """`cotrace attribute`: whose cost each turn was, by the engine; or who made the decisive error, by a model."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import click

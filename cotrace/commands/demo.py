@@ -1,7 +1,5 @@
 """`cotrace demo`: the main job, on games that cotrace plays itself."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator

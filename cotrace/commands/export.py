@@ -1,7 +1,5 @@
 """`cotrace export`: a store as Parquet tables, Inspect logs, a dataset folder, or OpenTelemetry spans."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from json import dumps
 from pathlib import Path

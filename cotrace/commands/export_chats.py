@@ -1,7 +1,5 @@
 """`cotrace export chats`: games as lines for fine-tuning."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`cotrace forget`: takes mistakes out of a store."""
 
-from __future__ import annotations
-
 import click
 
 from cotrace.options.shared import say, store_option

@@ -1,7 +1,5 @@
 """`cotrace formats`: which logs can be read."""
 
-from __future__ import annotations
-
 import click
 
 from cotrace.options.shared import say

@@ -1,7 +1,5 @@
 """`cotrace labels`: people's answers in and out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`cotrace probe`: does a judge's answer change when it should not, and does it when it should?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

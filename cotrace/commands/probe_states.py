@@ -1,7 +1,5 @@
 """`cotrace probe-states`: questions about states of games, whose answers the engine knows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`cotrace rubric`: rubrics are files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

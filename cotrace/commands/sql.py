@@ -1,7 +1,5 @@
 """`cotrace sql`: any query, read-only."""
 
-from __future__ import annotations
-
 import click
 
 from cotrace.options.shared import format_option, say, store_option

@@ -1,7 +1,5 @@
 """`cotrace play coordqa`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Options and ways of speaking that several verbs share."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """AsymPuzl: both working hypotheses beside the truth, and what each agent was told."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """AsymPuzl: success by feedback mode and size, success by turn, where and when positions are written."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dashboards.charts import family_page

@@ -1,7 +1,5 @@
 """Draws an Avalon table: missions, who is on the team, the votes, and what each player could prove."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

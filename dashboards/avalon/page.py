@@ -1,7 +1,5 @@
 """Avalon: who wins, whom leaders trust, whose votes are right, and the proposals that lost most."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dashboards.charts import family_page

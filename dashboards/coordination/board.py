@@ -1,7 +1,5 @@
 """LLM-Coordination: hands and knowledge in Hanabi, kitchens, rooms with doors and the adversary, and single questions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """LLM-Coordination: CoordinationQA next to chance, where letters get lost, agentic scores, and how the two go together."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dashboards.charts import family_page

@@ -1,7 +1,5 @@
 """CRAFT boards: three layers seen from above, and the walls that directors see."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Einstein tables: seven bins with their objects, and what each player holds and can infer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

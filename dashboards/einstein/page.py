@@ -1,7 +1,5 @@
 """Einstein puzzles: success and step ratio by action space, model, verifier and size, and the errors over both denominators."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dashboards.charts import family_page

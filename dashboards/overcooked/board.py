@@ -1,7 +1,5 @@
 """Collab-Overcooked: the kitchen, what was planned, requested and refused, and both trajectories against the best matching reference."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Collab-Overcooked: success and progress by level, initiating and responding, what goes wrong and where in the task."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dashboards.charts import family_page

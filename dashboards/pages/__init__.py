@@ -7,8 +7,6 @@ with sections that take long names their addresses (`ahead(read)`), so that they
 write its module.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from functools import cache

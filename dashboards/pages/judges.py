@@ -3,8 +3,6 @@
 A section computes only when it is opened; reports that take longer than a page should are kept until the store changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Notes: everything that people wrote about turns, in one list."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dashboards.address import GAME, game_at

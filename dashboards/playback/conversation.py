@@ -1,7 +1,5 @@
 """A whole conversation, scrolled: messages in the colours of their speakers, and beside each what is known about it in the margin."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The pages for people who play."""
 
-from __future__ import annotations
-
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Tables at which people play, alone or with models."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import threading

@@ -4,8 +4,6 @@ https://platform.claude.com/docs/en/api/messages. System text is a field of its 
 signed: where tools are used it has to be sent back word for word.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 import anthropic

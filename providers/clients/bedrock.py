@@ -4,8 +4,6 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 client builds, signs and reads; `providers.wire` sends, in place of the client's own HTTP (the event `before-send`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from types import SimpleNamespace

@@ -4,8 +4,6 @@ instructor calls the provider's client and its hooks, and asks again. For a call
 reply to the call, and the re-ask shows the form with places to be filled in. Other users of instructor in the process get its own handlers.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from abc import ABC, abstractmethod

@@ -4,8 +4,6 @@ https://ai.google.dev/api/generate-content. Contents are lists of parts; thought
 a part has to be sent back with it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final

@@ -4,8 +4,6 @@ https://docs.mistral.ai/api. Messages and replies are as OpenAI's; thoughts are 
 it knows.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final

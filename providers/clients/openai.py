@@ -4,8 +4,6 @@ https://platform.openai.com/docs/api-reference/chat. Others add fields of their 
 `reasoning_content` (DeepSeek, vLLM) or `reasoning` (Groq, OpenRouter, Ollama), content as a list of parts (Mistral).
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

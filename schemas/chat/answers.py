@@ -7,8 +7,6 @@ by itself, the final text is empty, and the thoughts as a whole are the form: so
 Where no form is asked for, a text that the model itself left empty is its answer.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ journal and all writing to the store stay in the process that was started. So a 
 checking and asking is done elsewhere.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

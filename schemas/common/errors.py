@@ -3,8 +3,6 @@
 Every message is one line: what went wrong, where, why, and the fix.
 """
 
-from __future__ import annotations
-
 
 class CotraceError(Exception):
     """Base of all errors whose message is meant for the user."""

@@ -13,8 +13,6 @@ headers in error messages, and logs of other programs quote the settings that th
 arrives, where rows go into a store, and where a line goes to a terminal.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -13,8 +13,6 @@
 | nothing | `–` |
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """YAML with the line of everything in it, and with the traps that YAML sets to people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

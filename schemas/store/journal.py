@@ -5,8 +5,6 @@ that wait at the same moment share one flush, so that a hundred replies take one
 it: one without its process is what a killed job has left.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Which kind of store a name denotes: a DuckDB file, or with `lake:` in front a folder or bucket in Delta Lake's format."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

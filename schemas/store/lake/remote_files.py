@@ -1,7 +1,5 @@
 """The data files of a lake in a bucket, as DuckDB may see them: those that a version of the lake names, to be read and not written."""
 
-from __future__ import annotations
-
 import io
 import threading
 from collections import OrderedDict
