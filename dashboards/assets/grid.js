@@ -24,8 +24,9 @@ window.dashAgGridFunctions.cotraceTheme = (quartz) =>
     menuBackgroundColor: "var(--card)",
   });
 
+const LONG = 26; // letters of a link beyond which it takes two lines
 window.dashAgGridComponentFunctions.CotraceLink = (props) =>
-  props.data && props.data["→ href"] ? React.createElement("a", { href: "." + props.data["→ href"], title: props.data["→ code"] || props.value }, props.value) : props.value || null;
+  props.data && props.data["→ href"] ? React.createElement("a", { href: "." + props.data["→ href"], className: String(props.value).length > LONG ? "two-lines" : "", title: props.data["→ code"] || props.value }, props.value) : props.value || null;
 
 window.dashAgGridComponentFunctions.CotraceLines = (props) =>
   React.createElement("span", { className: "two-lines", title: `${props.value || ""}\n${(props.data && props.data["→ code"]) || ""}`.trim() }, props.value);

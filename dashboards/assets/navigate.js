@@ -88,6 +88,13 @@
     }
   };
 
+  // Dash calls the labels of answers options of a list box, around inputs that are named by them already: screen readers met each twice.
+  new MutationObserver(() => {
+    for (const label of document.querySelectorAll(".question label[aria-selected]")) {
+      for (const one of [label, label.parentElement]) for (const name of ["role", "aria-selected"]) one.removeAttribute(name);
+    }
+  }).observe(document, { childList: true, subtree: true, attributeFilter: ["aria-selected"] });
+
   // Play through: a turn every second and a half, until the end, another page, or a second press.
   let playing = null;
   const stop = () => {

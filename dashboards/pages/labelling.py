@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -283,7 +284,7 @@ def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
                     ),
                     html.P(id="label-problem", className="hint"),
                     dcc.Store(id="label-task", data={"rubric": rubric.name, "unit": task.unit.unit_id, "group": task.number}),
-                    hint=rubric.instructions,
+                    hint=re.sub(r"{(\w+)}", lambda name: f'"{doc(name[1], rubric.window_tokens, rubric.benchmarks)}"', rubric.instructions),
                 ),
             ],
             className="columns",

@@ -19,7 +19,13 @@ from tests.played import played_store
 
 pytestmark = pytest.mark.browser
 
-MORE = {"/game": "?episode={game}&turn=2", "/search": "?q=block", "/sql": "?query=SELECT+*+FROM+games&chart=bars", "/turns": "?turn=2"}
+MORE = {
+    "/game": "?episode={game}&turn=2",
+    "/labelling": "?annotator=ann&rubric=spatial_grounding",
+    "/search": "?q=block",
+    "/sql": "?query=SELECT+*+FROM+games&chart=bars",
+    "/turns": "?turn=2",
+}
 """What a page needs to show all that it has."""
 
 OF_FAMILIES = [page.PATH for page in pages() if hasattr(page, "BENCHMARK")]
