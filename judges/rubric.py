@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from pydantic_core import PydanticCustomError
 
 from providers.forms import form_of
-from schemas.chat.answers import CONTRADICTION
+from schemas.chat.answers import CONTRADICTION, STATED
 from schemas.common.errors import UsageError
 from schemas.replies import is_echo
 
@@ -366,11 +366,6 @@ _INSIDE: Final = re.compile(r"(?<=[^\W\d_])[\s_/.-]+(?=[^\W\d_])")
 """What only holds words apart. Next to digits, or at an end, a sign can be all that tells answers apart: -1, A+, <."""
 
 
-_STATED: Final = re.compile(
-    r"\b(?:answer|verdict)\b\W{0,3}(?:(?:is|would be|should be|must be|:)\W{0,4})(\w+)\b(?=\W{0,3}(?:$|[.,;:!?)]|because\b|since\b|as\b))",
-    re.IGNORECASE,
-)
-"""`the answer is no`, `Answer: "yes".`: what is stated is at the end of a clause, so that `is no longer` does not count."""
 _BEGINS: Final = re.compile(r"\W*(yes|no)\s*[,.:;!\u2013\u2014-]", re.IGNORECASE)
 
 
@@ -469,7 +464,7 @@ def given(group: Group, answers: BaseModel) -> list[Given]:
 def contradicts(reason: str, answer: str, answers: Sequence[str]) -> bool:
     """Whether a reason states another answer in so many words: it is nothing but that, begins with `No,`, or states what the answer is."""
     read = _reader(answers)
-    stated = {read(reason), *(read(word) for word in _STATED.findall(reason))}
+    stated = {read(reason), *(read(word) for word in STATED.findall(reason))}
     if answer in ("yes", "no") and (first := _BEGINS.match(reason)):
         stated.add(first[1].lower())
     stated &= {*answers}

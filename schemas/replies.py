@@ -39,6 +39,15 @@ _SURELY: Final = 10
 """So many words of an example are in no text by chance."""
 
 
+_FRAME: Final = r"^[\W_]+|[\W_]+$"
+_BLANK: Final = re.compile(
+    r"(?:(?:insert|enter|write|put|add|type) )?(?:(?:your|the|a|my|own) )*(?:(?:short|public|private|actual) )?"
+    r"(?:message|question|answer|plan|actions?|reasons?|reasoning|thoughts?|analysis|instructions?|text|words?|reply)"
+    r"(?: (?:to|for) (?:the |your |all )?(?:builder|partner|team|players?|others?))?(?: (?:goes )?here)?",
+    re.IGNORECASE,
+)
+
+
 class Reading(NamedTuple):
     """What was made of a reply."""
 
@@ -56,6 +65,15 @@ def read_of_rule(rule: str | None) -> Read | None:
     if rule is None:
         return None
     return _RULES.get(rule, "unreadable" if rule.startswith("refused: ") else "repaired")
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text is the name of a place that was to be filled in, whatever marks are around it, or holds no word at all.
+
+    `<your message>`, `[question here]` and `...` are blank, and so is an empty text.
+    """
+    plain = re.sub(_FRAME, "", text)
+    return not plain or _BLANK.fullmatch(" ".join(plain.split())) is not None
 
 
 def is_echo(text: str, examples: Iterable[str]) -> bool:

@@ -15,7 +15,7 @@ from games.asympuzl.puzzle import Entry, Vocabulary
 from games.players.player import texts_of
 from schemas.common.errors import UsageError
 from schemas.common.text import replace_lone_surrogates
-from schemas.replies import Reading, is_echo
+from schemas.replies import Reading, is_blank, is_echo
 
 Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
 
@@ -96,10 +96,12 @@ def answer_reading(text: str) -> Reading:
 
 
 def _is_example(value: Mapping[str, Any]) -> bool:
-    """Whether an object has the form that prompts show, or an equivalent one."""
+    """Whether an object has the form that prompts show, or an equivalent one, or leaves the place of its message unfilled."""
     message = value.get("message")
-    messages = [str(example["message"]) for example in _examples()]
-    return value in _examples() or (isinstance(message, str) and is_echo(message, messages))
+    if not isinstance(message, str):
+        return value in _examples() or not isinstance(value.get("actions"), list)  # such as a copy of the schema
+    is_unfilled = message.strip() != "" and is_blank(message)
+    return is_unfilled or value in _examples() or is_echo(message, (str(example["message"]) for example in _examples()))
 
 
 @cache
@@ -133,6 +135,10 @@ def _word(value: Any) -> str | None:
     return value.strip().lower() if isinstance(value, str) else None
 
 
+_SPEAKER: Final = re.compile(r"^\W*(?:partner|user|assistant|human|(?:(?:agent|player) )?[AB])\W*:", re.IGNORECASE | re.MULTILINE)
+"""Begins a line of another speaker, where a model goes on with the dialogue."""
+
+
 def _last_object(text: str) -> tuple[dict[str, Any], int, int] | None:
     """The last object with a key of ours, with its place; objects inside such an object do not count."""
     found: tuple[dict[str, Any], int, int] | None = None
@@ -145,6 +151,8 @@ def _last_object(text: str) -> tuple[dict[str, Any], int, int] | None:
             pass  # a brace in the prose, or an object that was cut
         else:
             if "message" in value or "actions" in value:
+                if found is not None and _SPEAKER.search(text, found[2], start):
+                    return found  # what follows is put into the partner's mouth
                 found, after = (replace_lone_surrogates(value), start, end), end
         start = text.find("{", after)
     return found

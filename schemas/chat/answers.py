@@ -42,10 +42,17 @@ _REVOKES: Final = re.compile(
     r"|\bon second thoughts?\b|\blet me (?:re|think|check|look)|\bnot sure (?:about|if|that|whether)\b"
     r"|\b(?:that|this|it|which|draft|above|answer|object) (?:is|was|seems|looks)"
     r" (?:(?:only )?a draft|incorrect|not (?:correct|right|true)|wrong)\b"
-    r"|\b(?:answer|verdict) (?:should|must|ought to) (?:actually |instead |rather |really )?be\b",
+    r"|\b(?:answer|verdict) (?:should|must|ought to) (?:actually |instead |rather |really )?be\b"
+    r"|\bcorrection\s*:|\bI meant\b|\bmy mistake\b|\btake (?:it|that) back\b",
     re.IGNORECASE,
 )
 """What a model writes after a form that it doubts: a draft, not its answer."""
+
+STATED: Final = re.compile(
+    r"\b(?:answer|verdict)\b\W{0,3}(?:(?:is|would be|should be|must be|:)\W{0,4})(\w+)\b(?=\W{0,3}(?:$|[.,;:!?)]|because\b|since\b|as\b))",
+    re.IGNORECASE,
+)
+"""`the answer is yes`, `Answer: "yes".`: what is stated is at the end of a clause, so that `is yes to both` does not count."""
 
 _CHANNEL: Final = re.compile(
     r"(?:<\|start\|>(?P<to>[^<]*))?<\|channel\|>(?P<head>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>"
@@ -263,11 +270,22 @@ def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: s
     if broken or not (in_text or in_calls):
         raise _Refused("wrong form", _no_object([*broken, parts.text]))
     filled, read_as = _form_in([*chain.from_iterable(in_calls), *in_text], form)
-    if in_text and _REVOKES.search(parts.text.rpartition("}")[2]):
+    after = parts.text.rpartition("}")[2] if in_text else ""
+    if _REVOKES.search(after) or _states_another(filled, after):
         raise _Refused(CONTRADICTION, "the text after the form takes it back")
     if _holds_broken(form, parts.text):
         raise _Refused(CONTRADICTION, "it holds two objects of the form, one of which cannot be read")
     return filled, read_as
+
+
+def _states_another(filled: BaseModel, text: str) -> bool:
+    """Whether a text states another possible answer of the form than those that it has."""
+    stated = {word.casefold() for word in STATED.findall(text)}
+    return bool(stated & set(_folded(filled.model_json_schema()))) and stated.isdisjoint(_folded(filled.model_dump()))
+
+
+def _folded(content: Any) -> Iterator[str]:
+    return map(str.casefold, _texts(content))
 
 
 def _see_that_it_ended(completion: Completion) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from analytics.query import query
-from schemas.replies import NOT_READ
+from games.asympuzl.answer import answer_reading
+from games.craft.text.replies import READERS
+from games.einstein.engine.actions import parse_answer
+from games.overcooked.text.prompts import reply_reading
+from schemas.replies import NOT_READ, ReadReply
 from tests.games.seats import ingested, play, seat_server, turns
 
 GAMES = {
@@ -75,3 +80,31 @@ def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
         assert [one for one in line["actions"] if one["read"] and one["raw"] is None and one["agent"] not in asked] == []
     store = ingested(tmp_path)
     assert {*query(store, "SELECT DISTINCT read FROM actions")["read"]} <= {"as asked", None}
+
+
+@pytest.mark.parametrize(
+    ("read", "reply"),
+    [
+        (READERS["sane"]["builder"], "CLARIFY:<question>"),
+        (READERS["sane"]["builder"], "CLARIFY: [your question here]"),
+        (READERS["sane"]["builder"], "I will not do PLACE:rs:(0,0):0:CONFIRM:red, since D1 wants to wait."),
+        (READERS["sane"]["builder"], 'D1 said "PLACE:rs:(0,0):0:CONFIRM:red"'),
+        (READERS["sane"]["director"], "<think>...</think><message>...</message>"),
+        (READERS["sane"]["director"], "<think>Your reasoning</think><message>[Your instruction to the builder]</message>"),
+        (answer_reading, '{"message": "<your message>", "actions": []}'),
+        (answer_reading, '{"message": {"type": "string"}, "actions": {"type": "array"}}'),
+        (partial(reply_reading, "plan", "Chef"), "Chef analysis: your analysis\nChef plan: <your plan>\nChef say: <message>"),
+    ],
+)
+def test_an_unfilled_form_and_what_is_not_done_are_unreadable(read: ReadReply, reply: str) -> None:
+    """Places of a form in whatever marks, its schema, and moves that are denied or reported."""
+    assert read(reply).read == "unreadable"
+
+
+def test_a_draft_in_thoughts_is_not_the_action_and_the_partners_part_is_not_ones_own() -> None:
+    """Thoughts may be in the tags that the game asks for; a model may go on with the dialogue after its answer."""
+    action = parse_answer("<THINK>I could <ACTION>pass</ACTION>, or better:</THINK><ACTION>ask block2</ACTION>").action
+    assert action == parse_answer("<ACTION>ask block2</ACTION>").action != parse_answer("<ACTION>pass</ACTION>").action
+    own = '{"message": "My first is a star.", "actions": []}'
+    found = answer_reading(own + '\nPartner: {"message": "Then it is red.", "actions": []}')
+    assert (found.read, found.used) == ("repaired", own)

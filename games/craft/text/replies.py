@@ -36,7 +36,7 @@ from games.players.player import texts_of
 from schemas.chat.messages import Tool, ToolCall
 from schemas.common.packages import packaged_yaml
 from schemas.common.text import replace_lone_surrogates
-from schemas.replies import Reading, ReadReply, is_echo
+from schemas.replies import Reading, ReadReply, is_blank, is_echo
 
 FAILED_CALL: Final = "Error in move generation:"
 """Begins the text that replaces a failed call."""
@@ -218,13 +218,13 @@ _LEAD: Final = re.compile(r"(?:[\s>*#\-+•`_~\"'“(\[]|\d+[.)]\s|</?\w+>)*")
 _TRAIL: Final = re.compile(r"(?:\s|[*`_~\]]|</\w+>)*\Z")
 _VERB: Final = re.compile(r"(?<![A-Za-z])(PLACE|REMOVE|CLARIFY)[*`_]*\s*:")
 _ANY_CASE: Final = re.compile(_VERB.pattern, re.IGNORECASE)
+_NOT_DONE: Final = re.compile(r"\b(?:not|never|cannot|if|unless|instead of|rather than|sa(?:ys?|id))\b|n['’]t\b", re.IGNORECASE)
+"""Before an action in a sentence: its author does not do it, or only reports or supposes it."""
 _CONFIRM: Final = re.compile(r"(?:\s*:\s*|\s+)[*`_]*CONFIRM[*`_]*\s*(?::|\Z)\s*", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?:block|position|cell|layer|span_to|span)\s*[=\s]\s*", re.IGNORECASE)
 _LAYER: Final = re.compile(r"(\d+)(?:\s.*)?", re.DOTALL)
 _NO_SPAN: Final = frozenset(("", "none", "null", "-"))
 _CODE: Final = re.compile(r"[A-Za-z]{1,3}")
-_BLANK_FORM: Final = frozenset(("", "question", "your question", "..."))
-"""Placeholder of a question in the form that is shown."""
 _SHOWN: Final = 120
 """Characters of an unreadable reply that its reason quotes."""
 
@@ -257,7 +257,7 @@ def read_director(raw: str) -> DirectorAnswer:
         thoughts, message = thoughts[: last.start()].strip(), last[1]
     else:
         message = NO_MESSAGE
-    if is_echo(message, _example_messages()):
+    if is_blank(message) or is_echo(message, _example_messages()):
         message = NO_MESSAGE
     return DirectorAnswer(thoughts or NO_THINKING, message.strip())
 
@@ -374,7 +374,7 @@ def _actions(line: str) -> Iterator[tuple[str, str]]:
     if first:
         yield first[1].upper(), line[first.end() :]
         return
-    found = [*_VERB.finditer(line)]
+    found = [verb for verb in _VERB.finditer(line) if not _NOT_DONE.search(line[: verb.start()])]
     for number, verb in enumerate(found):
         yield verb[1], line[verb.end() : found[number + 1].start() if number + 1 < len(found) else None]
 
@@ -383,8 +383,7 @@ def _read(action: tuple[str, str]) -> Answer:
     verb, rest = action
     if verb == "CLARIFY":
         question = rest.lstrip("*`_")
-        blank = question.strip().lower() in _BLANK_FORM
-        return Unreadable("CLARIFY without a question") if blank else Clarification(question)
+        return Unreadable("CLARIFY without a question") if is_blank(question) else Clarification(question)
     # fields, whether there is a CONFIRM, and all words after it, colons among them
     found = _CONFIRM.search(rest)
     head, confirmed, confirmation = (*((rest, False, "") if found is None else (rest[: found.start()], True, rest[found.end() :].strip())),)

@@ -86,8 +86,12 @@ _HIGHEST_BLOCK: Final = 30
 
 
 def parse_answer(text: str) -> Answer:
-    """Take an answer apart: its first tags count. Without them it is invalid, and so are the thoughts of its prompt's form."""
-    thought, action = _THINK.search(text), _ACTION.search(text)
+    """Take an answer apart: its first tags count, those of a draft in the thoughts only where no other follow.
+
+    Without tags it is invalid, and so are the thoughts of its prompt's form.
+    """
+    thought = _THINK.search(text)
+    action = (_ACTION.search(text, thought.end()) if thought else None) or _ACTION.search(text)
     action_text = action[1].strip() if action else ""
     reasoning = thought[1].strip() if thought else None
     return Answer(reasoning, action_text, None if is_echo(reasoning or "", _example_thoughts()) else parse_action(action_text))

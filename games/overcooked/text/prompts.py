@@ -19,7 +19,7 @@ from games.overcooked.engine.world import World
 from games.overcooked.text.replies import NOTHING, Fields, fields_of
 from games.players.player import texts_of
 from games.settings import Settings
-from schemas.replies import Reading, is_echo
+from schemas.replies import Reading, is_blank, is_echo
 
 Memory = Literal["last", "all", "none"]
 """``last``: the own last four actions, or five where there are no more; ``all``: all of them; ``none``: nothing."""
@@ -256,10 +256,12 @@ def prompt_for(query: Query, recipe: str | None = None, prompt: PromptKind = "fu
 
 
 def fields_read(output: str, role: str) -> Fields:
-    """Take the fields out of an output; one that repeats the plan or the say of its prompt's example has none."""
+    """Take the fields out of an output; it has none if it repeats plan or say of its prompt's example, or leaves the plan unfilled."""
     fields = fields_of(output, role)
     examples = _examples(role)
-    echoed = is_echo(fields.plan, (one.plan for one in examples)) or is_echo(fields.say, (one.say for one in examples))
+    unfilled = bool(fields.plan) and is_blank(fields.plan.partition(":")[2])
+    echoed = unfilled or is_echo(fields.plan, (one.plan for one in examples)) or is_echo(fields.say, (one.say for one in examples))
+    fields = fields._replace(say=NOTHING) if is_blank(fields.say) else fields
     return Fields("", "", NOTHING) if echoed else fields
 
 
