@@ -39,7 +39,6 @@ _Side = tuple[str, str | None, int | None]
 """Team, condition, turn limit."""
 
 _MOST_CONDITIONS: Final = 3
-_WENT_RIGHT: Final = ("correct", "no_error", "none_of_these", "accepted", "right")
 
 
 class Finding(NamedTuple):
@@ -141,7 +140,8 @@ _ROWS: Final = (
     "SELECT * FROM leaderboard ORDER BY benchmark, score_mean DESC, team_name",
     "SELECT benchmark, model, condition, turn, share, why FROM decisive_turns",
     """SELECT benchmark, model, condition, category, turns, denominator, share_low, share_high
-    FROM failure_breakdown WHERE is_default AND share IS NOT NULL""",
+    FROM failure_breakdown LEFT JOIN failure_map USING (taxonomy, category)
+    WHERE is_default AND share IS NOT NULL AND is_wrong(common, category)""",
     "SELECT benchmark, model, condition, kind, episode_id, count(*) AS stretches FROM correction_spirals GROUP BY ALL",
 )
 
@@ -332,7 +332,6 @@ def _failures(rows: _Rows, about: _About) -> str | None:
     turns, of = pl.sum("turns"), pl.sum("denominator")
     wrong = (
         about.of(rows.failures)
-        .filter(~pl.col("category").is_in(_WENT_RIGHT))
         .group_by("category")
         .agg(turns, of, low=pl.min("share_low"), high=pl.max("share_high"), parts=pl.len())
         .filter(pl.col("turns") > 0)

@@ -1,6 +1,7 @@
 """`python tools/make_pictures.py STORE OUT`: pictures of every page, 1440 and 420 pixels wide, light and dark, to be looked at one by one.
 
-With `--front` OUT is a file, docs/overview.png: the first screen, over the published CRAFT games and four scripted teams.
+With `--front FAMILY` OUT is a file: the first screen. docs/overview.png is over the published CRAFT games and four scripted teams,
+docs/overview_avalon.png over two folders of published games of Avalon (12 with five players, 10 with seven) and those of `cotrace/demo_games`.
 
 The store should hold every family, judged and attributed; pages that need a game, a rubric or a query get one that the store has.
 """
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", metavar="WORD", help="only pages with this word in their name")
     parser.add_argument(
-        "--front", action="store_true", help="only what the Overview shows first, into the file OUT: the picture of the README"
+        "--front", metavar="FAMILY", help="only what the Overview of a family shows first, into the file OUT: the pictures of the README"
     )
     asked = parser.parse_args(arguments)
     (asked.out.parent if asked.front else asked.out).mkdir(parents=True, exist_ok=True)
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
         if asked.front:
-            front(browser, f"http://127.0.0.1:{server.server_port}/?benchmark=craft", asked.out)
+            front(browser, f"http://127.0.0.1:{server.server_port}/?benchmark={asked.front}", asked.out)
         for name, address in addresses(store).items() if not asked.front else ():
             if asked.only in name:
                 take(browser, f"http://127.0.0.1:{server.server_port}{address}", asked.out / name)

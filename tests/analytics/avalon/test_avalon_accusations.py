@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from analytics.findings import findings
 from analytics.papers import paper_table
 from analytics.query import query
 from cotrace.cli import cli
@@ -97,3 +98,11 @@ def test_pages_show_the_measure_of_the_family_and_missions_in_order(store: Store
     assert missions == sorted(missions)
     assert len(missions) > 1
     assert not re.search(r"guesses\d", to_html(draw_page(store, Address.parse("/avalon", "model=script:lying&success=no")).content))
+
+
+def test_the_commonest_failure_is_one_that_went_wrong(store: Store) -> None:
+    """It was "vote not refuted": what is known to be right was a list of words that left out Avalon's."""
+    failures = [found.sentence for found in findings(store) if found.report == "failures"]
+    right = query(store, "SELECT DISTINCT replace(category, '_', ' ') AS words FROM failure_map WHERE common = 'none'")["words"]
+    assert failures
+    assert not any(f" {words}" in sentence for sentence in failures for words in right)
