@@ -1,7 +1,8 @@
 """`python tools/make_pictures.py STORE OUT`: pictures of every page, 1440 and 420 pixels wide, light and dark, to be looked at one by one.
 
 With `--front FAMILY` OUT is a file: the first screen. docs/overview.png is over the published CRAFT games and four scripted teams,
-docs/overview_avalon.png over two folders of published games of Avalon (12 with five players, 10 with seven) and those of `cotrace/demo_games`.
+docs/overview_avalon.png over two folders of published games of Avalon (12 with five players, 10 with seven) and those of
+`cotrace/demo_games`.
 
 The store should hold every family, judged and attributed; pages that need a game, a rubric or a query get one that the store has.
 """
