@@ -321,7 +321,13 @@ def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Ro
         hover = [
             [_turns_at(read, row, "lost", **narrow), f"{wording.number(value)} a game"] for row, value in zip(rows, values, strict=True)
         ]
-        look = {"text": text, "textposition": "inside", "insidetextanchor": "middle", "textfont": {"size": 10.5, "color": INK}}
+        look = {
+            "text": text,
+            "textposition": "inside",
+            "textangle": 0,
+            "insidetextanchor": "middle",
+            "textfont": {"size": 10.5, "color": INK},
+        }
         _bar(drawn, rows, values, name=plain(name), marker=marker, customdata=hover, **look, **at)
 
     lost = {name: [sum(one["cost_a_game"] for one in found if one["agent"] == name) for found in own] for name in agents}

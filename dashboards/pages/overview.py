@@ -87,19 +87,24 @@ _LOST = """
 
 
 def family_card(read: Reader, benchmark: str) -> Part:
-    """Of a store of several families: the answers about its teams, what goes wrong, and links to its figure and its games."""
+    """Of a store of several families: the answers about its teams, their figure where families are few, what goes wrong, and links."""
+    is_drawn = len(read.rows(_TOTALS)) <= _MOST_FIGURES
     read = narrowed(read, benchmark)
     row = _summary(read, benchmark)
     if row is None:
         return None
     sentence = _what_goes_wrong if family(benchmark) else _what_is_known
-    links = [(f"all {_things(benchmark).lower()}", GAME), ("figure", PATH)]
+    more = "turn by turn" if is_drawn else "figure"
+    links = [(f"all {_things(benchmark).lower()}", GAME), (more, PATH)]
     parts: list[Part] = []
     games = _games(read, benchmark)
     for game in games[:_MOST_GAMES]:
-        parts += [_game_title(game), answers(read, teams_of(read, benchmark, game, is_one_of_many=True), game)]
-    if (more := len(games) - _MOST_GAMES) > 0:
-        links[1] = (f"figure, and {wording.counted(more, 'more game')}", PATH)
+        teams = teams_of(read, benchmark, game, is_one_of_many=True)
+        parts += [_game_title(game), answers(read, teams, game)]
+        if is_drawn:
+            parts += drawn_twice(f"overview-{benchmark}{f'-{game}' if game else ''}", read, teams, label=_LABEL)
+    if (left := len(games) - _MOST_GAMES) > 0:
+        links[1] = (f"{more}, and {wording.counted(left, 'more game')}", PATH)
     anchors = [html.A(text, href=read.address.narrowed(path, benchmark=benchmark)) for text, path in links]
     head = [html.P(sentence(read, benchmark, row), className="hint"), html.Span(anchors, className="table-links")]
     return card(title_of(benchmark), *parts, menu=head)
@@ -206,6 +211,9 @@ ORDER = 10
 _GAMES_APART = "SELECT game FROM compared_games WHERE {filters} AND game IS NOT NULL GROUP BY game ORDER BY count(*) DESC, game"
 _MOST_GAMES: Final = 3
 """On the card of a family that is one of several."""
+_MOST_FIGURES: Final = 3
+"""Families of which each has its figure on the first page; of more it is one click away."""
+_LABEL: Final = "teams: score, success, process, spirals, failures and regret"
 _TRANSCRIPTS = """
     WITH seen AS (SELECT episode_id, turns_taken, score FROM games WHERE {filters})
     SELECT
@@ -266,8 +274,7 @@ def _teams_card(read: Reader, benchmark: str) -> Part:
     for game in _games(read, benchmark):
         teams = teams_of(read, benchmark, game)
         name = f"overview-{benchmark}{f'-{game}' if game else ''}"
-        label = "teams: score, success, process, spirals, failures and regret"
-        if drawn := drawn_twice(name, read, teams, label=label):
+        if drawn := drawn_twice(name, read, teams, label=_LABEL):
             parts += [_game_title(game), answers(read, teams, game), *drawn]
     known = _counts_of_transcripts(read) if family(benchmark) is None else None
     if not parts:
