@@ -93,16 +93,20 @@ questions:
       "yes": D2 says "put the green one there".
       "no": D2 says "put it there".
 """
+_TEAMS: Final = tuple(
+    f"--player={player}" for player in ("directors=script:clear", "directors=script:vague", "builder=script:oracle_follower")
+)
+"""Of scripts, whose games are judged."""
 _GAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "CRAFT, one": ("craft", "--player", "builder={m}", "--player", "directors=script:plain", "--structures", "1", "--turns", "2"),
-    "CRAFT, all": ("craft", "--player", "all={m}", "--structures", "1", "--turns", "1"),
+    "CRAFT, one": ("craft", "--player", "builder={m}", "--player", "directors=script:plain", "--games", "1", "--turns", "2"),
+    "CRAFT, all": ("craft", "--player", "all={m}", "--games", "1", "--turns", "1"),
     "Einstein Puzzles, one": (
         *("einstein", "--player", "player1={m}", "--player", "player2=script:sensible"),
         *("--games", "1", "--objects", "4", "--step-limit", "4"),
     ),
     "Einstein Puzzles, all": ("einstein", "--player", "all={m}", "--games", "1", "--objects", "4", "--step-limit", "4"),
-    "AsymPuzl, one": ("asympuzl", "--player", "A={m}", "--player", "B=script:sharing", "--size", "3", "--seeds", "1", "--turns", "2"),
-    "AsymPuzl, all": ("asympuzl", "--player", "all={m}", "--size", "3", "--seeds", "1", "--turns", "2"),
+    "AsymPuzl, one": ("asympuzl", "--player", "A={m}", "--player", "B=script:sharing", "--size", "3", "--games", "1", "--turns", "2"),
+    "AsymPuzl, all": ("asympuzl", "--player", "all={m}", "--size", "3", "--games", "1", "--turns", "2"),
     "Collab-Overcooked, one": (
         *("overcooked", "--player", "assistant={m}", "--player", "chef=script:plain"),
         *("--order", "boiled_egg", "--horizon", "2", "--corrections", "0", "--rounds", "1"),
@@ -289,7 +293,7 @@ class Bench:
         """Play and ingest what the steps judge."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
-        personas = ("--persona", "clear", "--persona", "vague", "--structures", "1", "--turns", str(max(4, self._units)))
+        personas = (*_TEAMS, "--games", "1", "--turns", str(max(4, self._units)))
         self._cotrace("play", "craft", *personas, "--out", str(self._folder / "logs"))
         rated = _SHARED / "craft" / "craft_results" / _RATED
         self._cotrace("ingest", str(self._folder / "logs"), *([str(rated)] if rated.exists() else []), store=self._store)
@@ -380,9 +384,9 @@ class Bench:
         store, logs = self._folder / "texts.duckdb", self._folder / "texts"
         store.unlink(missing_ok=True)
         shutil.rmtree(logs, ignore_errors=True)
-        sharing = ("--player", "A=script:sharing", "--player", "B=script:sharing", "--size", "3", "--seeds", "2", "--turns", "3")
+        sharing = ("--player", "A=script:sharing", "--player", "B=script:sharing", "--size", "3", "--games", "2", "--turns", "3")
         self._cotrace("play", "asympuzl", *sharing, "--out", str(logs / "asympuzl"))
-        self._cotrace("play", "craft", "--persona", "clear", "--structures", "1", "--turns", "1", "--out", str(logs / "craft"))
+        self._cotrace("play", "craft", _TEAMS[0], _TEAMS[-1], "--games", "1", "--turns", "1", "--out", str(logs / "craft"))
         self._cotrace("ingest", str(logs), store=store)
         self._cotrace("claims", "--reader", "rules", store=store)
         for family, most in (("asympuzl", "300"), ("craft", "500")):
@@ -489,7 +493,7 @@ class Bench:
         few = ("--candidates", "2", "--demonstrations", "1", "--max-tokens", "200", "--out", str(self._folder / "better.yaml"))
         store, logs = self._folder / "labelled.duckdb", self._folder / "labelled"
         if not store.exists():
-            personas = ("--persona", "clear", "--persona", "vague", "--structures", "10", "--turns", "2")
+            personas = (*_TEAMS, "--games", "10", "--turns", "2")
             self._cotrace("play", "craft", *personas, "--out", str(logs))
             self._cotrace("ingest", str(logs), store=store)
         printed = self._cotrace(*self._asked(*arguments, *few), store=store, timeout_s=3 * self._step_s)
