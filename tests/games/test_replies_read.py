@@ -12,6 +12,7 @@ from games.asympuzl.answer import answer_reading
 from games.craft.text.replies import READERS
 from games.einstein.engine.actions import parse_answer
 from games.overcooked.text.prompts import reply_reading
+from judges.attribution.job import attribute_games
 from schemas.replies import NOT_READ, ReadReply
 from tests.games.seats import ingested, play, seat_server, turns
 
@@ -64,6 +65,8 @@ def test_cut_replies_are_named_with_their_limit(tmp_path: Path) -> None:
     read = query(store, "SELECT DISTINCT benchmark, c.read FROM calls AS c JOIN episodes USING (episode_id)")
     assert {*read.iter_rows()} == {(game.partition(" ")[0], "cut") for game in games}
     assert "format" not in query(store, "SELECT DISTINCT common FROM failures JOIN failure_map USING (taxonomy, category)")["common"]
+    attribute_games(store)
+    assert {*query(store, "SELECT DISTINCT agent FROM attributions WHERE link IN ('format', 'harness')")["agent"]} == {None}
 
 
 @pytest.mark.sampled(2)
