@@ -3,7 +3,8 @@
 The cost of a turn is by the model of `games.avalon.value`. A good leader who proposes, and each good player who approves, a team that was
 proven bad for that player could know better: they share the cost. The same holds for good players who reject a team that was proven clean
 for them. What no good player could prove is not anyone's fault. Merlin may do it as cover. A reply that cannot be read is `format`: a good
-leader's in whose place the rules choose a team, and good players' votes on a team that is clean for them or that they could have carried.
+leader's in whose place the rules choose a team, and good players' votes on a team without evil that could have passed with them, or that was
+proven clean for them.
 One that was lost, since its call failed or it was cut, is the harness's.
 """
 
@@ -45,7 +46,8 @@ def _proven(game: Transcript, turn: TurnView, placed: Mapping[str, Any]) -> Iter
     good = [name for name, agent in game.agents.items() if (agent.private_view or {}).get("side") == "good"]
     team, votes = ", ".join(placed["team"]), placed.get("votes") or {}
     lost = [name for name, vote in votes.items() if vote is None]
-    is_decided_by_lost = placed["result"] == "rejected" and placed["approve"] + len(lost) > len(votes) // 2
+    is_wrongly_rejected = placed["result"] == "rejected" and placed["team_evil"] == 0
+    is_decided_by_lost = is_wrongly_rejected and placed["approve"] + len(lost) > len(votes) // 2
     substituted = next((action.error_text for action in turn.actions if action.verb == "propose" and action.accepted is False), None)
     for name in good:
         found, vote = (placed.get("verdicts") or {}).get(name), votes.get(name)

@@ -112,6 +112,9 @@ def test_what_replaces_an_unread_reply_is_not_an_act_of_its_player(server: tuple
     counted = "SELECT good_votes, evil_votes, good_votes_on_proven_bad, guess_right FROM avalon_games"
     assert query(store, counted).rows() == [(0, 0, 0, None)]
     assert query(store, "SELECT value FROM episode_metrics WHERE metric = 'avalon.guess_right'").is_empty()
+    kept_evil_away = """SELECT count(*) FROM attributions JOIN avalon_proposals USING (episode_id, turn)
+        WHERE result = 'rejected' AND team_evil > 0 AND evidence LIKE 'its vote%'"""
+    assert query(store, kept_evil_away).item() == 0  # such a rejection costs nothing
 
 
 def test_a_message_that_repeats_the_question_is_not_sent() -> None:
