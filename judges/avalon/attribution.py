@@ -3,8 +3,8 @@
 The cost of a turn is by the model of `games.avalon.value`. A good leader who proposes, and each good player who approves, a team that was
 proven bad for that player could know better: they share the cost. The same holds for good players who reject a team that was proven clean
 for them. What no good player could prove is not anyone's fault. Merlin may do it as cover. A reply that cannot be read is `format`: a good
-leader's in whose place the rules choose a team, and good players' votes on a team without evil that could have passed with them, or that was
-proven clean for them.
+leader's in whose place the rules choose a team, and good players' votes on a team without evil that could have passed with them, or that
+was proven clean for them.
 One that was lost, since its call failed or it was cut, is the harness's.
 """
 
