@@ -35,6 +35,10 @@ _EXPLAIN_WORDS: Final = frozenset({"explain", "analyze", "verbose", "format", "t
 _KINDS: Final = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT, UNPIVOT or EXPLAIN"
 _PARAMETER: Final = "VALUE_PARAMETER"
 
+_CHECKED: Final[dict[str, str]] = {}
+"""What `as_query` was given -> what it gave: reports and pages ask the same again and again, and the answer follows from the text alone."""
+_MOST_CHECKED: Final = 1000
+
 
 def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     """The one query that the text holds, in words that can be run as they are.
@@ -46,13 +50,18 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     Raises:
         UsageError: it is not SQL, not one statement, or no query; or it could do more than read.
     """
-    sql = _with_columns_quoted(_as_utf8(sql), connection)
+    if sql in _CHECKED:
+        return _CHECKED[sql]
+    text, sql = sql, _with_columns_quoted(_as_utf8(sql), connection)
     statements = _statements(sql, connection)
     if len(statements) != 1:
         raise UsageError(f"it has to be one statement, and here are {len(statements)}")
     kind = _kind_of(statements[0])
     if kind == "SELECT":
         _check(_parsed(sql, connection))
+        if len(_CHECKED) >= _MOST_CHECKED:
+            _CHECKED.clear()
+        _CHECKED[text] = sql
         return sql
     if kind == "MULTI" and _is_table(without_end(sql), connection):
         _check_called(sql)

@@ -86,7 +86,8 @@ _MANY_GAMES: Final = 500
 SCHEMAS: Final = ("materialized", "judged")
 """Schemas of stored rows of views (`analytics.views`): of what follows from logs alone, and from verdicts, labels and attributions."""
 _JUDGED: Final = frozenset({"verdicts", "labels", "attributions"})
-_MARKS: Final = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'judged' AND table_name = 'games'"
+_MARKS: Final = "SELECT 1 FROM duckdb_schemas() WHERE schema_name = 'judged'"
+"""Asked with each write: `duckdb_tables()` looks into every table, which takes longer than opening the file."""
 DEFAULT_STORE = "cotrace.duckdb"
 SCHEMA_VERSION = 2
 """Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read, and with each entry of `RENAMES`."""
@@ -106,6 +107,9 @@ class Rename(NamedTuple):
 RENAMES: tuple[Rename, ...] = (Rename(2, "attributions", "said_wrong", "wrong_instruction", column="link"),)
 """In the order of their versions. A store of an older version gets them when it is first opened for writing."""
 
+_SLOW_TO_PLAN: Final = "projection_pullup"
+"""Optimizers of DuckDB that take longer on views of views than they save: this one a third of a query of a small store, where no query of a
+large one is slower without it."""
 SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -113,6 +117,7 @@ SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
     "arrow_large_buffer_size": "true",
+    "disabled_optimizers": _SLOW_TO_PLAN,
 }
 """What a connection for reading is opened with. Without a folder for them, large results are not spilled to files next to the store; with
 large buffers, texts of more than 2 GiB come through."""
@@ -466,7 +471,7 @@ class Store:
         return int(rows[0][0]) if rows else None
 
 
-_WRITTEN_ONCE = "SET checkpoint_threshold = '0b'"
+_WRITTEN_ONCE = f"SET checkpoint_threshold = '0b'; SET disabled_optimizers = '{_SLOW_TO_PLAN}'"
 """A commit writes to the file at once. By default it writes all rows next to the file first, to be read and written again on closing."""
 
 
