@@ -24,7 +24,7 @@ test: setup            ## set up, lint, type-check, check imports and docs, run 
 	$(MAKE) --jobs 2 check tests
 
 tests: setup           ## the tests alone
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-long: setup       ## simulations, and more of what `make test` does in small: minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile -m long
