@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from schemas.store.read_only_sql import _refused
 from schemas.store.store import Store
 from tests.places import ROOT
 
@@ -62,6 +63,7 @@ def _serve(calls: IO[str], codes: IO[str]) -> None:
     for name in _LIBRARIES:
         with suppress(ModuleNotFoundError):
             import_module(name)
+    _refused()
     for line in calls:
         child = os.fork()
         if child == 0:

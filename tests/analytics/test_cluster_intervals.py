@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import cotrace
-from analytics.reports import report_names
+from analytics.reports import all_reports
 from analytics.statistics.few_games import Kind, all_kinds, held_of
 from analytics.statistics.intervals import (
     NUDGE,
@@ -214,9 +213,8 @@ def test_where_intervals_of_a_kind_fell_short_the_report_says_so(kind: Kind) -> 
 
 def test_every_interval_that_a_report_prints_has_its_line_and_was_simulated(tmp_path: Path) -> None:
     """A new report, or a new column, without a simulated interval is noticed here; and so is a line that no report needs."""
-    store = cotrace.open(store_with(tmp_path, []).path)
-    of_report = {name: store.report(name).pl().columns for name in report_names()}
-    printed = {(name, low) for name, columns in of_report.items() for low in columns if low == "low" or low.endswith("_low")}
+    tables = all_reports(store_with(tmp_path, []))
+    printed = {(name, low) for name, rows in tables.items() for low in rows.columns if low == "low" or low.endswith("_low")}
     assert {(kind.report, kind.low) for kind in KINDS} == printed
     assert [kind for kind in KINDS if not held_of(kind.method)] == []
     table = (ROOT / "docs" / "dev" / "coverage.md").read_text(encoding="utf-8")

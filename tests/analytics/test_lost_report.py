@@ -44,16 +44,16 @@ NOT_ATTRIBUTED = "DELETE FROM attributions WHERE episode_id = '{0}'"
 def test_a_team_s_mean_is_over_all_its_games(store: Store, tmp_path: Path) -> None:
     """A game that lost nothing has nothing to attribute; left out, a team looked the worse the more of its games went well."""
     game = query(store, "SELECT min(episode_id) FROM games WHERE model = 'over_remover'").item()
-    before = lost_report(store).filter(what="model", model="over_remover").row(0, named=True)
+    whole = lost_report(store)
+    before = whole.filter(what="model", model="over_remover").row(0, named=True)
     lost = query(store, f"SELECT sum(greatest(cost, 0)) FROM turn_costs WHERE episode_id = '{game}'").item()
-    spared = changed(store, tmp_path, NOTHING_LOST.format(game), NOT_ATTRIBUTED.format(game))
+    spared = lost_report(changed(store, tmp_path, NOTHING_LOST.format(game), NOT_ATTRIBUTED.format(game)))
     for what in ("model", "condition", "role"):
-        rows = lost_report(spared).filter(what=what)
-        assert rows["games"].to_list() == lost_report(store).filter(what=what)["games"].to_list()
-    after = lost_report(spared).filter(what="model", model="over_remover").row(0, named=True)
+        assert spared.filter(what=what)["games"].to_list() == whole.filter(what=what)["games"].to_list()
+    after = spared.filter(what="model", model="over_remover").row(0, named=True)
     assert (before["games"], after["games"]) == (3, 3)
     assert after["lost"] == pytest.approx(before["lost"] - lost / 3)
-    assert game not in lost_report(spared).filter(what="game")["name"].to_list()
+    assert game not in spared.filter(what="game")["name"].to_list()
 
 
 def test_a_mean_has_the_interval_of_losses_that_one_bounds(store: Store) -> None:

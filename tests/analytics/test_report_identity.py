@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from analytics.reports import columns_of, identifies, report, report_names, shown_columns, with_identity
+from analytics.reports import all_reports, columns_of, identifies, report, shown_columns, with_identity
 from cotrace.cli import cli
 from cotrace.commands.judge import judge_each
 from judges.attribution.job import attribute_games
@@ -18,24 +18,6 @@ from judges.runs.job import JudgeRequest
 from schemas.store.store import Store
 from tests.masters import held_open
 from tests.played import played_store
-
-SLOW = {
-    "power",
-    "power-curves",
-    "ability",
-    "judges-needed",
-    "mediation",
-    "calibration",
-    "calibrated-answers",
-    "labels-needed",
-    "readers",
-    "correlations",
-    "effects",
-    "profiles",
-    "survival-curves",
-    "attribution-accuracy",
-}
-"""Reports that take long, and are made by the same code."""
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +36,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 def test_no_two_rows_are_alike_in_what_identifies_them(store: Store) -> None:
     """Of the columns that fit a terminal, those of words distinguish all rows, as far as any of the report do."""
-    with store.reading():  # kept open: what each report opens beside it costs next to nothing
-        tables = {name: report(store, name) for name in set(report_names()) - SLOW}
+    tables = all_reports(store)
     assert sum(not rows.is_empty() for rows in tables.values()) > 15
     for name, rows in tables.items():
         shown = shown_columns(name, rows)

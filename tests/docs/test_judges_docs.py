@@ -34,6 +34,8 @@ from tests.servers.stub_server import stub_server
 PAGE = (DOCS / "judges.md").read_text(encoding="utf-8")
 RUBRIC = Path("my_rubrics/acknowledges_conflict.yaml")
 LABELS = 60
+GAMES = 8
+"""A team, in place of the page's 15."""
 AT_ONCE = 10
 PRINTS = {
     "report labels-needed": "acknowledges_conflict",
@@ -129,7 +131,7 @@ def test_the_page_leads_from_an_idea_to_a_number(tmp_path: Path, monkeypatch: py
                 serves(line)
                 label_like_a_person(store)
                 continue
-            printed[line] = ran(line.replace("http://localhost:8000/v1", base_url))
+            printed[line] = ran(line.replace("http://localhost:8000/v1", base_url).replace("--games 15", f"--games {GAMES}"))
     for line, text in printed.items():
         for beginning, expected in PRINTS.items():
             assert expected in text or not line.startswith(f"cotrace {beginning}"), line
