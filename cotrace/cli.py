@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
         sys.stdout.flush()
-        code = _ended(None) if ending.was_told() else code
+        code = _ended(None) if ending.was_signalled() else code
     except click.exceptions.NoArgsIsHelpError as error:
         echo(error.format_message())
         code = 0

@@ -1,4 +1,4 @@
-"""How a command ends that is told to: by Ctrl-C, or by a signal that other programs send. What was finished is kept, and that is said."""
+"""How a command ends that is told to: by Ctrl-C, or by a signal that other programs send. Finished work is stored, and a line says so."""
 
 import signal
 import threading
@@ -29,7 +29,7 @@ def listen() -> None:
             signal.signal(number, _end)
 
 
-def was_told() -> bool:
+def was_signalled() -> bool:
     """Whether such a signal has come."""
     return bool(_came)
 

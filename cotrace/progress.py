@@ -23,7 +23,7 @@ _A_LINE_EVERY_S: Final = 60.0
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that is told how many of how many are done; Ctrl-C and signals carry away how far it was."""
+    """Give a function that takes how many of how many are done; Ctrl-C and signals carry away how far it was."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -47,11 +47,11 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
-    """Give a function that is told how far the games of a run are; where there is no terminal it writes a line a minute."""
+    """Give a function that takes how far the games of a run are; where there is no terminal it writes a line a minute."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    told: list[PlayProgress] = []
+    latest: list[PlayProgress] = []
     console = Console(stderr=True)
     lines = _Lines()
     columns = (BarColumn(), TextColumn("{task.description}", markup=False))
@@ -59,14 +59,14 @@ def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
         task = bar.add_task("playing", total=None)
 
         def show(now: PlayProgress) -> None:
-            told[:] = [now]
+            latest[:] = [now]
             bar.update(task, completed=now.games, total=now.total, description=_in_words(now))
             lines(lambda: _in_words(now))
 
         try:
             yield show
         except KeyboardInterrupt as error:
-            error.add_note(_in_words(told[0]) if told else "playing: not begun")
+            error.add_note(_in_words(latest[0]) if latest else "playing: not begun")
             raise
 
 
@@ -82,9 +82,9 @@ class _Lines:
             echo(words(), err=True)
 
 
-def _in_words(told: PlayProgress) -> str:
-    left = "" if told.seconds_left is None else f", {seconds(told.seconds_left)} left"
-    return f"{told.games} of {told.total} games, {told.turns} turns, {told.calls} calls, {money(told.cost)}{left}"
+def _in_words(latest: PlayProgress) -> str:
+    left = "" if latest.seconds_left is None else f", {seconds(latest.seconds_left)} left"
+    return f"{latest.games} of {latest.total} games, {latest.turns} turns, {latest.calls} calls, {money(latest.cost)}{left}"
 
 
 def tell(report: RunReport, out: Path, *, next_step: bool = True, turns: str = "turns") -> int:

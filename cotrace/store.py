@@ -131,7 +131,7 @@ class Episode:
         return game
 
     def verdicts(self) -> Rows:
-        """What judges said of it."""
+        """What judges answered about it."""
         return Rows(
             query(
                 self._store,
@@ -148,12 +148,12 @@ class Episode:
     def _repr_html_(self) -> str:
         """Facts, then a row a turn: what was said and thought, what was tried, the state, and what judges say."""
         game = self.game
-        said = _by_turn(self.verdicts())
-        rows = "".join(_turn_row(game, turn, said.get(turn.turn, [])) for turn in game.turns[:_MOST_TURNS])
+        verdicts = _by_turn(self.verdicts())
+        rows = "".join(_turn_row(game, turn, verdicts.get(turn.turn, [])) for turn in game.turns[:_MOST_TURNS])
         more = f"<p>The first {_MOST_TURNS} of {len(game.turns)} turns.</p>" if len(game.turns) > _MOST_TURNS else ""
         return (
             f"<h4>{_text(title_of(game.benchmark))}: {_text(game.task_id)}, {_text(game.model)}</h4>{_drawn_goal(game)}"
-            "<table><thead><tr><th>turn</th><th>said</th><th>tried</th><th>state</th><th>verdicts</th></tr></thead>"
+            "<table><thead><tr><th>turn</th><th>messages</th><th>tried</th><th>state</th><th>verdicts</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>{more}"
         )
 
@@ -198,13 +198,13 @@ def _by_turn(verdicts: Rows) -> dict[int | None, list[str]]:
 
 
 def _turn_row(game: Transcript, turn: TurnView, verdicts: list[str]) -> str:
-    said = "<br>".join(
+    messages = "<br>".join(
         f"<b>{_text(u.agent)}</b> {'<i>thinks</i> ' if u.channel == 'private' else ''}{_text(u.text)}" for u in turn.utterances
     )
     tried = "<br>".join(f"{_text(a.agent)}: {_text(_action(game, a.verb, a.arguments))}{_outcome(a.accepted)}" for a in turn.actions)
     judged = "<br>".join(_text(line) for line in verdicts)
     state = _text(json.dumps(turn.state_after, ensure_ascii=False)) if turn.state_after else ""
-    return f"<tr><td>{turn.turn}</td><td>{said}</td><td>{tried}</td><td><code>{state}</code></td><td>{judged}</td></tr>"
+    return f"<tr><td>{turn.turn}</td><td>{messages}</td><td>{tried}</td><td><code>{state}</code></td><td>{judged}</td></tr>"
 
 
 def _action(game: Transcript, verb: str, arguments: object) -> str:

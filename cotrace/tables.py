@@ -84,8 +84,8 @@ def without_ends(columns: Sequence[str], every: Sequence[str]) -> list[str]:
         columns: chosen ones.
         every: all of the rows, in their order.
     """
-    told = {end for name, pair in _ends(every).items() if name in columns for end in pair}
-    return [name for name in columns if name not in told]
+    bounds = {end for name, pair in _ends(every).items() if name in columns for end in pair}
+    return [name for name in columns if name not in bounds]
 
 
 def with_ends(columns: Sequence[str], every: Sequence[str]) -> list[str]:

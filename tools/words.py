@@ -18,8 +18,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = Path(__file__).with_suffix(".json")
 SUFFIXES = frozenset({".py", ".sql", ".md", ".yaml", ".yml", ".js", ".ipynb", ".toml"})
-NOT_COUNTED = ("tools/", "CHANGELOG.md", "docs/dev/decisions.md")
-"""Where the words themselves are data, or history."""
+NOT_COUNTED = ("tools/", "CHANGELOG.md", "docs/dev/decisions.md", "judges/craft/language/")
+"""Where the words themselves are data (of players, too), or history."""
+WITH_ROOMS = "coordination"
+"""Part of the names of files about games that are played in rooms: the word is theirs."""
 
 
 def pattern(words: dict[str, str]) -> re.Pattern[str]:
@@ -40,7 +42,9 @@ def places(root: Path, words: re.Pattern[str]) -> Iterator[tuple[str, str, int, 
         if path.suffix in SUFFIXES and path.is_file() and not name.startswith(NOT_COUNTED):
             package = name.partition("/")[0] if "/" in name else "."
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                yield from ((package, name, number, found[0]) for found in words.finditer(line))
+                for found in words.finditer(line):
+                    if WITH_ROOMS not in name or found[0].lower() not in {"room", "rooms"}:
+                        yield package, name, number, found[0]
 
 
 def main(arguments: list[str] | None = None, *, root: Path = ROOT, record: Path = RECORD) -> int:

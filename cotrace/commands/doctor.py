@@ -48,7 +48,7 @@ class Diagnosis(NamedTuple):
     mark: str
     """`ok`, `-` (absent, needed only for what the line says) or `!` (to be mended)."""
     what: str
-    said: str
+    text: str
 
 
 @click.command()
@@ -85,7 +85,7 @@ def command(
         found = list(of_server(settings, store, rubrics))
     width = max(len(finding.what) for finding in found)
     for finding in found:
-        echo(f"{finding.mark:>2}  {finding.what:<{width}}  {finding.said}")
+        echo(f"{finding.mark:>2}  {finding.what:<{width}}  {finding.text}")
     wrong = sum(finding.mark == "!" for finding in found)
     say(f"{wrong} to be repaired" if wrong else "nothing to be repaired")
     return 1 if wrong else 0
@@ -99,8 +99,8 @@ def findings(store: Store) -> Iterator[Diagnosis]:
         yield Diagnosis("ok" if found else "!", package, found or f"missing: pip install {package}")
     for extra in dict.fromkeys(EXTRAS.values()):
         missing = [package for package, brings in EXTRAS.items() if brings == extra and find_spec(package) is None]
-        said = f"{', '.join(missing)} missing: pip install 'cotrace[{extra}]'" if missing else "all there"
-        yield Diagnosis("-" if missing else "ok", f"[{extra}]", said)
+        text = f"{', '.join(missing)} missing: pip install 'cotrace[{extra}]'" if missing else "all there"
+        yield Diagnosis("-" if missing else "ok", f"[{extra}]", text)
     yield from _keys()
     yield _disk(store)
     yield from _store(store)
@@ -138,11 +138,11 @@ def _of_measured(measured: Measured) -> Iterator[Diagnosis]:
     yield Diagnosis("ok" if found.slots else "-", "slots", slots)
     speeds = (("prompt", found.prompt_speed, "of a prompt"), ("reply", found.reply_speed, "of each reply with all slots in use"))
     for what, speed, of in speeds:
-        said = f"{speed:.1f} tokens/s {of}" if speed else "not known: the server counts no tokens"
-        yield Diagnosis("ok" if speed else "-", what, said)
+        text = f"{speed:.1f} tokens/s {of}" if speed else "not known: the server counts no tokens"
+        yield Diagnosis("ok" if speed else "-", what, text)
     for one in measured.tried:
-        said = one.failed or ("filled in, both answers right" if one.is_right else "filled in, but not both answers right: a weak judge")
-        yield Diagnosis("-" if one.failed else "ok", f"--mode {one.mode}", said)
+        text = one.failed or ("filled in, both answers right" if one.is_right else "filled in, but not both answers right: a weak judge")
+        yield Diagnosis("-" if one.failed else "ok", f"--mode {one.mode}", text)
     if found.mode is None:
         yield Diagnosis("!", "modes", "none of them brought a form filled in: this model cannot judge at this server")
         return
@@ -172,11 +172,11 @@ def _estimates(settings: ModelSettings, found: Profile, store: Store, rubrics: t
     for name in rubrics or _fitting(store):
         planned = plan(JudgeRequest(rubric=find(name), settings=settings), store)
         seconds = found.run_s(planned.calls, planned.tokens_in, planned.tokens_out)
-        told = f"{planned.calls} calls, about {planned.tokens_in} + {planned.tokens_out} tokens"
+        calls = f"{planned.calls} calls, about {planned.tokens_in} + {planned.tokens_out} tokens"
         if seconds is None:
-            yield Diagnosis("-", name, f"{told}; how long is not known")
+            yield Diagnosis("-", name, f"{calls}; how long is not known")
         else:
-            yield Diagnosis("ok", name, f"{told}: about {wording.seconds(seconds)} with all slots in use, prompts out of no cache")
+            yield Diagnosis("ok", name, f"{calls}: about {wording.seconds(seconds)} with all slots in use, prompts out of no cache")
 
 
 def _fitting(store: Store) -> list[str]:
@@ -201,10 +201,10 @@ def _keys() -> Iterator[Diagnosis]:
 def _disk(store: Store) -> Diagnosis:
     folder = next((place for place in (store.folder, Path.cwd()) if place.is_dir()), Path("/"))
     free = shutil.disk_usage(folder).free
-    said = f"{free / (1 << 30):.1f} GB free in {folder}"
+    text = f"{free / (1 << 30):.1f} GB free in {folder}"
     if not os.access(folder, os.W_OK):
         return Diagnosis("!", "disk", f"{folder} cannot be written: choose another --store")
-    return Diagnosis("ok" if free > _FREE_BYTES else "!", "disk", said)
+    return Diagnosis("ok" if free > _FREE_BYTES else "!", "disk", text)
 
 
 def _store(store: Store) -> Iterator[Diagnosis]:

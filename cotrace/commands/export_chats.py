@@ -52,11 +52,11 @@ def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits:
     ensure_some_game(store, where)
     wanted = Wanted(where=where, roles=roles, keep=cast("Keep", keep), reasoning=reasoning, pairs=pairs, shares=shares)
     with writing_to(folder, "--to"):
-        told = export_chats(store, folder, wanted)
+        report = export_chats(store, folder, wanted)
     what = "pairs" if pairs else "chats"
-    by_split = ", ".join(f"{count} {split}" for split, count in told.lines.items()) or "none"
-    say(f"{told.lines.total()} {what} of {told.games} games: {by_split}")
-    for reason, count in told.left_out.most_common():
+    by_split = ", ".join(f"{count} {split}" for split, count in report.lines.items()) or "none"
+    say(f"{report.lines.total()} {what} of {report.games} games: {by_split}")
+    for reason, count in report.left_out.most_common():
         say(f"  left out: {count} games: {reason}")
     say(f'load them with: datasets.load_dataset("{folder}")')
-    return 1 if told.left_out else 0
+    return 1 if report.left_out else 0

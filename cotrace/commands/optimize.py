@@ -188,8 +188,8 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
     possible = _possible(rubric)
     judge, concurrency = asked_model(options)
 
-    def agreement(cases: Sequence[Case], said: Sequence[Answers]) -> float:
-        return mean_agreement(options["metric"], _judged(cases, said), possible)
+    def agreement(cases: Sequence[Case], given: Sequence[Answers]) -> float:
+        return mean_agreement(options["metric"], _judged(cases, given), possible)
 
     return Optimization(
         rubric=rubric,
@@ -214,12 +214,12 @@ def _possible(rubric: Rubric) -> dict[str, Sequence[str]]:
     return {name: question.answers for name, question in rubric.questions.items()} if rubric.choice == "one" else {}
 
 
-def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
+def _judged(cases: Sequence[Case], given: Sequence[Answers]) -> list[Judged]:
     from analytics.judging.optimization_gain import Judged
 
     return [
         Judged(case.episode_id, case.labels, {question: given.answer for question, given in (answers or {}).items()})
-        for case, answers in zip(cases, said, strict=True)
+        for case, answers in zip(cases, given, strict=True)
     ]
 
 

@@ -107,7 +107,7 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
     given = {name for word in args if (name := word.partition("=")[0]) in short.scripts}
     found: list[str] = []
     taken: set[str] = set()
-    told: dict[str, str] = {}
+    newer: dict[str, str] = {}
     words = iter(args)
     for word in words:
         name, equals, value = word.partition("=")
@@ -115,16 +115,16 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
             value = value if equals else next(words, "")
             seat = short.scripts[name][len(given) < len(short.scripts) and len(short.scripts) > 1]
             taken.add(seat)
-            told[name] = f"--player {seat}=script:{value}"
+            newer[name] = f"--player {seat}=script:{value}"
             found += ["--player", f"{seat}=script:{value}"]
         elif name == "--seat":
-            told[name] = "--player"
+            newer[name] = "--player"
             found.append("--player" + equals + value)
         elif name in short.renamed:
             of_number, both, of_file = short.renamed[name].partition("|")
             value = next(words, "") if both and not equals else value
-            told[name] = of_file if both and not value.removeprefix("-").isdecimal() else of_number
-            found += [told[name], value] if both else [told[name] + equals + value]
+            newer[name] = of_file if both and not value.removeprefix("-").isdecimal() else of_number
+            found += [newer[name], value] if both else [newer[name] + equals + value]
         else:
             found.append(word)
     for seat, other in short.scripts.values():
@@ -134,8 +134,8 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
                 next(text for text in short.team(None) if text.startswith((f"{seat}=", "all="))).replace("all=", f"{seat}="),
             ]
             taken.add(seat)
-    if told:
-        say("; ".join(f"{old} is now {new}" for old, new in told.items()) + " (old names work until the next release)")
+    if newer:
+        say("; ".join(f"{old} is now {new}" for old, new in newer.items()) + " (old names work until the next release)")
     return found
 
 

@@ -56,7 +56,7 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
         raise UsageError("say who is probed: --judge engine, or --model provider/model (one of the two)")
     store.check()
     plain = find(rubric_name, folders)
-    told = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
+    probed = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
     job = {name: options[name] for name in ("repeats", "where", "max_cost", "prices")}
     settings = None
     if model is not None:
@@ -64,7 +64,7 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
         [settings], job["concurrency"] = fit([plainly], options["concurrency"], AT_ONCE, questions=len(plain.questions))
     request = JudgeRequest(rubric=plain, settings=settings, **job)
     tell_models([settings] if settings else [], options["prices"], options["max_cost"])
-    requests = [replace(request, rubric=rubric) for rubric in (plain, *told)]
+    requests = [replace(request, rubric=rubric) for rubric in (plain, *probed)]
     if not dry_run:
         code = judge_all(requests, store)
         say("compare: cotrace report probes")

@@ -159,7 +159,7 @@ def _write(found: Sequence[Counterfactual], path: Path) -> None:
 @click.argument("episode", required=False)
 @click.option("--turn", type=click.IntRange(min=1), help="From which turn on.")
 @player_options
-@click.option("--say", "said", multiple=True, metavar="ROLE=TEXT", help="What an agent says at its first call in that turn.")
+@click.option("--say", "messages", multiple=True, metavar="ROLE=TEXT", help="What an agent says at its first call in that turn.")
 @click.option("--do", "done", multiple=True, metavar="ROLE=TEXT", help="What it does there, in the game's grammar.")
 @click.option("--repeats", default=1, show_default=True, type=COUNT, help="How often.")
 @click.option("--turns", type=COUNT, help="How many turns are played on; by default all to the end (--to-end).")
@@ -179,7 +179,7 @@ def command(
     episode: str | None,
     turn: int | None,
     seats: tuple[str, ...],
-    said: tuple[str, ...],
+    messages: tuple[str, ...],
     done: tuple[str, ...],
     repeats: int,
     turns: int | None,
@@ -217,13 +217,13 @@ def command(
 
         if effect:
             raise UsageError("--effect shows in its column `back` what comes back, next to the effect: leave out --mend")
-        if episode or turn or said or done:
+        if episode or turn or messages or done:
             raise UsageError("--mend chooses games, turns and words itself: leave out EPISODE, --turn, --say and --do")
         store.check()
         played = None if to_end else turns or 1
         return play_mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
     if effect:
-        if said or done:
+        if messages or done:
             raise UsageError("--effect replaces each agent's part itself: leave out --say and --do")
         from ingest.cotrace_log.logged_game import logged_game
 
@@ -241,7 +241,7 @@ def command(
 
     store.check()
     found = Logged(*logged_game(store, episode))
-    given = {**_given(said, "say"), **_given(done, "do")}
+    given = {**_given(messages, "say"), **_given(done, "do")}
     change = Change(turn=turn, players=seats, given=given, turns=turns, repeats=repeats)
     folder = out or Path("replays") / found.episode
     setup, jobs = continuations(found, change, folder)

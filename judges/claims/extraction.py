@@ -148,7 +148,7 @@ def read_reply(reply: BaseModel, text: str, types: tuple[type, ...], span: tuple
         reply: the filled-in form.
         text: that was read.
         types: of the family's claims.
-        span: where the sentence stands that the reply is about; None: it is about the whole text, and each claim quotes its words.
+        span: where the sentence is that the reply is about; None: it is about the whole text, and each claim quotes its words.
     """
     content, sentence = reply.model_dump(), text[slice(*span)] if span else ""
     reported, unread = [], []

@@ -197,7 +197,7 @@ class Piece(NamedTuple):
 
     messages: list[Message]
     span: tuple[int, int] | None = None
-    """Where the sentence stands; None: the call is about the whole text."""
+    """Where the sentence is; None: the call is about the whole text."""
 
 
 @dataclass(slots=True)
@@ -264,15 +264,15 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
 def question_of(text: Text, prompt: PromptParts, *, by_sentence: bool = False) -> ReadingQuestion:
     """What a model is asked about a text; with instructions of the user's own always about the whole."""
     benchmark, own = text.game.benchmark, text.family.prompt
-    frame, said = text.family.frame(text.game, text.turn, text.message), text.message.text
-    sentences = [found.span() for found in _SENTENCE.finditer(said) if re.search(r"\w", found[0])]
+    frame, written = text.family.frame(text.game, text.turn, text.message), text.message.text
+    sentences = [found.span() for found in _SENTENCE.finditer(written) if re.search(r"\w", found[0])]
     if by_sentence and sentences and benchmark not in prompt.instructions:
         short = own.get("short", own["instructions"])
-        pieces = [Piece(messages_for_sentence(short, frame, said[slice(*span)], own["sentence"]), span) for span in sentences]
-        return ReadingQuestion(text.family, said, pieces)
+        pieces = [Piece(messages_for_sentence(short, frame, written[slice(*span)], own["sentence"]), span) for span in sentences]
+        return ReadingQuestion(text.family, written, pieces)
     instructions = prompt.instructions.get(benchmark, own["instructions"])
-    messages = messages_for(instructions, frame, said, prompt.examples.get(benchmark, ()), own["form"])
-    return ReadingQuestion(text.family, said, [Piece(messages)])
+    messages = messages_for(instructions, frame, written, prompt.examples.get(benchmark, ()), own["form"])
+    return ReadingQuestion(text.family, written, [Piece(messages)])
 
 
 def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:

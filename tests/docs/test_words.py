@@ -46,3 +46,11 @@ def test_recorded_numbers_only_fall(record: Path) -> None:
     (record.parent / "games/play.py").write_text("told = 1\n")
     assert words.main(["--write"], root=record.parent, record=record) == 1
     assert json.loads(record.read_text())["most"] == {"games": 0}
+
+
+def test_rooms_of_games_are_rooms(record: Path) -> None:
+    """The word stands for packages nowhere, and for rooms where games are played in them."""
+    record.write_text(json.dumps({"words": {"room": "package"}, "most": {"games": 1}}))
+    for name in ("play", "coordination_play"):
+        (record.parent / f"games/{name}.py").write_text("room = 1\n" * 2)
+    assert [place[1] for place in words.places(record.parent, words.pattern({"room": "package"}))] == ["games/play.py"] * 2
