@@ -154,7 +154,7 @@ def test_the_engine_leaves_no_process_behind(large: Store, number: signal.Signal
     workers = command.children()
     ended, told, _ = command.end(number)
     assert ended == code, told
-    done = re.fullmatch(rf"cotrace: {words} \(spatial_grounding by engine: (not begun|\d+ of 120 done)\); what was finished .*", told)
+    done = re.fullmatch(rf"cotrace: {words} \(spatial_grounding by engine: (not begun|\d+ of 120 done)\); finished work is stored.*", told)
     assert done, told
     assert not done[1].startswith("120")
     deadline = time.monotonic() + 10  # they end with it, not before it
