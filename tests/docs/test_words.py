@@ -49,7 +49,7 @@ def test_recorded_numbers_only_fall(record: Path) -> None:
 
 
 def test_rooms_of_games_are_rooms(record: Path) -> None:
-    """The word stands for packages nowhere, and for rooms where games are played in them."""
+    """The word never means a package; of games that are played in rooms it is a term."""
     record.write_text(json.dumps({"words": {"room": "package"}, "most": {"games": 1}}))
     for name in ("play", "coordination_play"):
         (record.parent / f"games/{name}.py").write_text("room = 1\n" * 2)
