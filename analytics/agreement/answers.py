@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from analytics.query import query
 from analytics.statistics.intervals import Floats
 from judges.rubric_files.load import find, names
+from schemas.common.text import in_sql
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
+    import duckdb
+
     Codes = NDArray[np.int64]
 
 BY_DISAGREEMENT = "dashboard:disagreements"
@@ -94,6 +97,40 @@ given as (
 """
 """CTE `given`: one row an answer; probability is that of a verdict's tokens, or that with which a label's unit was drawn; is_sample:
 whether a label's unit is known to be drawn: with a recorded chance, or in random order on the page Labelling."""
+_OUTSIDE: Final = """
+SELECT DISTINCT coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', ''))
+FROM labels
+WHERE ($rubric IS NULL OR rubric = $rubric) AND (episode_id IS NULL OR episode_id NOT IN (SELECT episode_id FROM episodes))
+"""
+_ONE_BY_ONE: Final = """
+SELECT episode_id, rubric, question, answers, details, 1 AS units, turn AS turns, turn * turn AS squared_turns, turn AS last_turn,
+    length AS lengths, CASE WHEN agent IS NOT NULL THEN map([agent], [1::UBIGINT]) END AS agents, unit_id, agent
+FROM unit_answers
+"""
+
+
+def counted_answers(
+    connection: duckdb.DuckDBPyConnection, rubric: str | None = None, question: str | None = None, *, by_name: bool = False
+) -> str:
+    """SQL of rows like those of the view `game_answers`, and such of games outside the store: unit_id and agent are of single units.
+
+    Args:
+        connection: to a store with the views.
+        rubric: only this one; None: all.
+        question: only this one; None: all.
+        by_name: single units all.
+    """
+    about = [f"{name} = {in_sql(value)}" for name, value in (("rubric", rubric), ("question", question)) if value is not None] or ["true"]
+    if by_name:
+        return f"{_ONE_BY_ONE} WHERE {' AND '.join(about)}"
+    outside = [in_sql(name) for (name,) in connection.execute(_OUTSIDE, {"rubric": rubric}).fetchall()]
+    stored = f"SELECT *, NULL::VARCHAR AS unit_id, NULL::VARCHAR AS agent FROM game_answers WHERE {' AND '.join(about)}"
+    if not outside:
+        return stored
+    is_outside = f"episode_id IN ({', '.join(outside)})"
+    return f"{stored} AND NOT {is_outside} UNION ALL BY NAME {_ONE_BY_ONE} WHERE {' AND '.join([*about, is_outside])}"
+
+
 _ANSWERS = f"""
 {GIVEN},
 

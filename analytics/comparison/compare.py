@@ -80,7 +80,7 @@ def corrected_differences(
     rubric, _, question = name.rpartition(".")
     sides = {side: str(place) for place, side in enumerate(games.select(_SIDE).unique().rows())}
     groups = games.with_columns(pl.Series("model", [sides[side] for side in games.select(_SIDE).rows()], dtype=pl.String))
-    about = [asked for asked in asked_units(store, rubric, families) if (asked.question, asked.judge) == (question, judge)]
+    about = [asked for asked in asked_units(store, rubric, families, question=question) if asked.judge == judge]
     groups_of = {judged.model: judged for judged in judged_units(about[0], groups.select("episode_id", "model"))} if about else {}
     rates = {name: rate_row(judged) for name, judged in groups_of.items()}
     found = []

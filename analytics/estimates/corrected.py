@@ -20,12 +20,14 @@ from analytics.estimates.rates import (
     Units,
     balance_of,
     influences,
+    is_unrecorded,
+    is_untested,
     judge_weight,
     possible_truth,
     prediction_powered,
     rogan_gladen,
 )
-from analytics.estimates.units import ANSWERS_BY, NEGLIGIBLE, Asked, asked_units, population, weighted_by_answers
+from analytics.estimates.units import ANSWERS_BY, NEGLIGIBLE, Asked, asked_units, population, size_of, weighted_by_answers
 from analytics.report_columns import framed
 from analytics.statistics.intervals import Interval, mean_interval, share_interval
 from schemas.common.errors import UsageError
@@ -90,10 +92,9 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
     for (model,), own in units.group_by("model", maintain_order=True):
         known, is_unknown = population(own)
         if known["is_answered"].any():
-            found[model] = known, is_unknown, balance_of(known), int((~own["is_answered"]).sum())
+            found[model] = known, is_unknown, balance_of(known), size_of(own.filter(~pl.col("is_answered")))
     labelled = [balance for known, _, balance, _ in found.values() if (known["weight"] > 0).any()]
-    whole = balance_of(everything)
-    is_general = any(balance.trait for balance in labelled) or (bool(labelled) and (whole.is_untested or whole.is_unrecorded))
+    is_general = any(balance.trait for balance in labelled) or (bool(labelled) and (is_unrecorded(everything) or is_untested(everything)))
     drawing = drawing_doubt(asked)
     for model, (known, is_unknown, balance, abstained) in found.items():
         yield Judged(
@@ -118,16 +119,16 @@ def by_game(population: pl.DataFrame) -> pl.DataFrame:
     Args:
         population: rows of `analytics.estimates.units.population`.
     """
-    label, predicted, w = pl.col("label").fill_null(0.0), pl.col("predicted"), pl.col("weight")
+    label, predicted, w = pl.col("label").fill_null(0.0), pl.col("predicted"), pl.col("weight") * pl.col("n")
     yes, no = w * (pl.col("label") > _MIDDLE).fill_null(value=False), w * (pl.col("label") < _MIDDLE).fill_null(value=False)
     sums = {
-        "judged": predicted, "labels": w, "label_sum": w * label, "labelled_score": w * predicted, "label_squares": w * label**2,
-        "score_squares": w * predicted**2, "products": w * label * predicted, "yes": yes, "yes_found": yes * predicted, "no": no,
-        "no_found": no * (1 - predicted),
+        "judged": predicted * pl.col("n"), "labels": w, "label_sum": w * label, "labelled_score": w * predicted,
+        "label_squares": w * label**2, "score_squares": w * predicted**2, "products": w * label * predicted, "yes": yes,
+        "yes_found": yes * predicted, "no": no, "no_found": no * (1 - predicted),
     }  # fmt: skip
     totals = [of_unit.sum().alias(name) for name, of_unit in sums.items()]
     return population.group_by("game", maintain_order=True).agg(
-        pl.len().cast(pl.Float64).alias("units"), *totals, has_yes=yes.sum() > 0, has_no=no.sum() > 0
+        pl.col("n").sum().cast(pl.Float64).alias("units"), *totals, has_yes=yes.sum() > 0, has_no=no.sum() > 0
     )
 
 
@@ -160,7 +161,7 @@ def corrected_rates(store: Store, *, rubric: str | None = None, families: str | 
     """
     if answers_by not in (None, *ANSWERS_BY):
         raise UsageError(f"--answers-by {answers_by}: give one of {', '.join(ANSWERS_BY)}")
-    about = (judged for asked in asked_units(store, rubric, families) for judged in judged_units(asked))
+    about = (judged for asked in asked_units(store, rubric, families, by_name=answers_by is not None) for judged in judged_units(asked))
     return framed("corrected-rates", (rate_row(judged, answers_by) for judged in about))
 
 
@@ -183,7 +184,7 @@ def shared_correlation(first: Judged, second: Judged) -> float:
 def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
     """The row of `corrected_rates` about one judge, question and group of games; answers_by as there."""
     asked, own, errors, balance = judged.asked, judged.own, judged.errors, judged.doubt.own
-    answered = judged.population.filter("is_answered")
+    answered = judged.population.select("n", "score", "game", "is_answered").filter("is_answered")
     labels = judged.population.filter(pl.col("weight") > 0)
     powered = prediction_powered(units_of(own), labelled_of(own))
     is_untested = balance.is_untested and not math.isnan(float(powered.rate))
@@ -195,12 +196,12 @@ def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
         "judge": asked.judge,
         "model": judged.model,
         "reference": asked.reference,
-        "units": len(answered),
+        "units": size_of(answered),
         "games": answered["game"].n_unique(),
-        "labels": len(labels),
+        "labels": size_of(labels),
         "labelled_games": labels["game"].n_unique(),
         "effective_labels": weights,
-        "judge_rate": float(answered["score"].mean()),  # type: ignore[arg-type]
+        "judge_rate": float(answered.select(pl.col("score").dot("n")).item()) / size_of(answered),
         "label_rate": float(own["label_sum"].sum()) / weights if weights else None,
         **(dict.fromkeys(("rate", "rate_low", "rate_high")) if is_refused else _named("rate", powered)),
         "judge_weight": float(judge_weight(units_of(own), labelled_of(own))) if len(labels) and not is_refused else None,
@@ -245,7 +246,7 @@ def _of_raters(labels: pl.DataFrame, powered: Corrected, weight: float) -> dict[
     given = labels.drop_nulls("people")
     if given.is_empty():
         return {"raters": None}
-    of_unit = given.select("people", w=pl.col("weight") / pl.col("people").list.len(), of_judge=weight * pl.col("predicted"))
+    of_unit = given.select("people", w=pl.col("weight") * pl.col("n") / pl.col("people").list.len(), of_judge=weight * pl.col("predicted"))
     adds = pl.col("w") * (pl.col("given") - pl.col("of_judge"))
     by_rater = of_unit.explode("people").unnest("people").group_by("rater").agg(adds.sum().alias("sum"), pl.col("w").sum())
     rate, low, high = map(float, powered)
@@ -255,8 +256,8 @@ def _of_raters(labels: pl.DataFrame, powered: Corrected, weight: float) -> dict[
 
 def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str, float | None]:
     """How often labels of one unit differ, and where the rate can lie if they are wrong as often as that shows."""
-    twice = population.drop_nulls("differ").group_by("game").agg(pl.col("differ").sum(), pl.len())
-    n = int(twice["len"].sum())
+    twice = population.drop_nulls("differ").group_by("game").agg(pl.col("differ").dot("n"), pl.col("n").sum())
+    n = size_of(twice)
     found: dict[str, float | None] = {"doubly_labelled": n, "label_disagreement": None, "least_possible": None, "most_possible": None}
     if not n:
         return found
@@ -264,7 +265,7 @@ def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str,
     found["label_disagreement"] = differ
     if n < _FEWEST_TWICE or len(twice) < _FEWEST_GAMES_TWICE or math.isnan(float(powered.rate)):
         return found
-    most = float(share_interval(_column(twice, "differ"), _column(twice, "len")).high)
+    most = float(share_interval(_column(twice, "differ"), _column(twice, "n")).high)
     low, high = possible_truth(float(powered.low), most).low, possible_truth(float(powered.high), most).high
     return found | {"least_possible": low, "most_possible": high}
 
@@ -272,12 +273,12 @@ def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str,
 def _bounds(judged: Judged, powered: Corrected, *, is_untested: bool) -> tuple[float | None, float | None]:
     """Where the rate over all units that were asked about can lie."""
     left_out = judged.abstained if judged.is_unknown else 0
-    decided = len(judged.population) / (len(judged.population) + left_out)
+    decided = size_of(judged.population) / (size_of(judged.population) + left_out)
     balance = judged.doubt.own
     if balance.trait is None and not is_untested and not balance.is_unrecorded and not math.isnan(float(powered.rate)):
         return decided * float(powered.low), decided * float(powered.high) + 1 - decided
     labelled = judged.population.group_by("game", maintain_order=True).agg(
-        pl.len().alias("asked"), labels=pl.col("label").count(), found=pl.col("label").sum()
+        asked=pl.col("n").sum(), labels=pl.col("n").filter(pl.col("label").is_not_null()).sum(), found=(pl.col("label") * pl.col("n")).sum()
     )
     sizes, labels, found = (_column(labelled, name) for name in ("asked", "labels", "found"))
     least, most = mean_interval(found, sizes).low, mean_interval(found + sizes - labels, sizes).high

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analytics.estimates.units import Asked, asked_units
+from analytics.estimates.units import Asked, asked_units, size_of
 from analytics.statistics.intervals import Floats
 from schemas.common.errors import UsageError
 from schemas.common.wording import share
@@ -44,7 +44,7 @@ def drawn_units(store: Store, rubric: str, budget: int, design: str) -> dict[str
         UsageError: no judge has answered the rubric.
         StoreError: the store cannot be read.
     """
-    asked = [found.units for found in asked_units(store, rubric)]
+    asked = [found.units for found in asked_units(store, rubric, by_name=True)]
     if not asked:
         raise UsageError(f"--design {design}: no judge has answered {rubric} yet: run cotrace judge first, or draw with --design random")
     yes = (pl.col("p_yes").fill_null(pl.col("score")).sum() + _PRIOR) / (pl.col("score").count() + 2 * _PRIOR)
@@ -85,10 +85,11 @@ def drawing_doubt(asked: Asked) -> str:
 
 def _share_in_order(asked: Asked) -> float | None:
     """Where chances differ, those of units without a label are not recorded; then what chances and numbers of the others imply."""
-    units = asked.units.filter(pl.col("drawn").is_not_null() | pl.col("label").is_null())
-    has_label = units["label"].is_not_null().to_numpy()
-    if has_label.sum() < _FEWEST:
+    if size_of(asked.units.drop_nulls(["drawn", "label"])) < _FEWEST:
         return None
+    units = asked.by_name() if asked.by_name else asked.units
+    units = units.filter(pl.col("drawn").is_not_null() | pl.col("label").is_null())
+    has_label = units["label"].is_not_null().to_numpy()
     numbers = np.array([number_of(f"{asked.rubric}/{unit}") for unit in units["unit"]])
     chances = units["drawn"].to_numpy()[has_label]
     if len(np.unique(chances)) > 1:

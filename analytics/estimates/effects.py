@@ -14,7 +14,7 @@ import polars as pl
 
 from analytics.estimates.design import drawing_doubt
 from analytics.estimates.rates import balance_of, tuned_weight
-from analytics.estimates.units import Asked, asked_units, population
+from analytics.estimates.units import Asked, asked_units, population, size_of
 from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.shifts import holm, sign_flip_p
@@ -22,6 +22,7 @@ from schemas.common.wording import chance, from_to, signed
 from schemas.store.store import Store
 
 _PREDICTORS: Final = {"reached": "the score of the game", "place": "the turn"}
+_SQUARES: Final = {"reached": pl.col("reached") ** 2, "place": pl.col("squared_place")}
 _FEWEST: Final = 8
 """Clusters with labels below which no interval is given."""
 _SURE: Final = 0.05
@@ -114,13 +115,14 @@ def _left_out(statistic: Callable[[Floats], Floats], sums: Floats) -> tuple[floa
 def sums_by_cluster(units: pl.DataFrame, predictor: str) -> Sums:
     """Sums of `analytics.estimates.units.population` rows that have the predictor; clusters are tasks, or games where none is known."""
     x, predicted, label, w = pl.col(predictor), pl.col("predicted"), pl.col("label").fill_null(0.0), pl.col("weight")
-    parts = [(pl.col("one"), predicted), (w, label), (w, predicted)]
+    n, squares = pl.col("n").cast(pl.Float64), _SQUARES[predictor]
+    parts = [(n, predicted), (w * n, label), (w * n, predicted)]
     moments = [
         (weight * power).sum().alias(f"{place}.{number}")
         for place, (weight, y) in enumerate(parts)
-        for number, power in enumerate((pl.col("one"), x, y, x**2, x * y, y**2))
+        for number, power in enumerate((pl.lit(1.0), x, y, squares, x * y, y**2))
     ]
-    known = units.drop_nulls(predictor).with_columns(one=pl.lit(1.0))
+    known = units.drop_nulls(predictor)
     cluster = pl.coalesce(pl.col("task"), pl.col("game").cast(pl.String))
     table = known.group_by(cluster.alias("cluster"), maintain_order=True).agg(moments).drop("cluster").to_numpy()
     return Sums(*(np.asarray(table[:, 6 * place : 6 * place + 6], dtype=float) for place in range(3)))
@@ -157,9 +159,9 @@ def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
     is_sample = balance is not None and not (balance.trait or balance.is_untested or balance.is_unrecorded or is_unknown)
     doubt = drawing_doubt(asked)
     for predictor, words in _PREDICTORS.items():
-        if units[predictor].drop_nulls().n_unique() < 2:  # noqa: PLR2004 - nothing to go with
-            continue
         sums = sums_by_cluster(units, predictor)
+        if not len(sums.judged) or not _spread(sums.judged).sum() > _FLAT:  # nothing to go with
+            continue
         effect, z = powered(slope, sums), powered(fisher_z, sums)
         found = {"effect": effect.value, "low": effect.low, "high": effect.high, "judge_weight": effect.judge_weight, "p": effect.p}
         found |= dict(zip(("correlation", "correlation_low", "correlation_high"), np.tanh(z[:3]).tolist(), strict=True))
@@ -168,8 +170,8 @@ def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
             "question": asked.question,
             "judge": asked.judge,
             "predictor": words,
-            "units": len(units),
-            "labels": len(labelled),
+            "units": size_of(units),
+            "labels": size_of(labelled),
             "tasks": int((sums.labelled[:, 0] > 0).sum()),
             "judge_effect": None if np.isnan(effect.judge) else effect.judge,
             **{name: float(value) if is_sample and not np.isnan(effect.low) else None for name, value in found.items()},

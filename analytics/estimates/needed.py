@@ -8,7 +8,7 @@ import polars as pl
 
 from analytics.estimates.corrected import Judged, judged_units, labelled_of, units_of
 from analytics.estimates.rates import Spread, judge_weight, labels_needed, prediction_powered, tails, variance_parts
-from analytics.estimates.units import asked_units
+from analytics.estimates.units import asked_units, size_of
 from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, believed
 from schemas.store.store import Store
@@ -42,7 +42,7 @@ def labels_needed_report(store: Store, *, rubric: str | None = None, families: s
 
 def _needed_row(judged: Judged) -> dict[str, object]:
     own, asked = judged.own, judged.asked
-    units, labels = int(own["units"].sum()), int((judged.population["weight"] > 0).sum())
+    units, labels = int(own["units"].sum()), size_of(judged.population.filter(pl.col("weight") > 0))
     half_width = half_width_of(judged)
     spread = spread_of(own)
     known = {name: labels_needed(half, spread) if len(own) > 1 else None for name, half in _HALF_WIDTHS.items()}
@@ -80,7 +80,7 @@ def half_width_of(judged: Judged) -> float | None:
 
 def may_look(judged: Judged) -> bool:
     """Whether labels are enough for the width to decide when to stop: before, the widths that happen to be small are too small."""
-    return len(judged.population.filter(pl.col("weight") > 0)) >= _LOOK_LABELS and int((judged.own["labels"] > 0).sum()) >= _LOOK_GAMES
+    return size_of(judged.population.filter(pl.col("weight") > 0)) >= _LOOK_LABELS and int((judged.own["labels"] > 0).sum()) >= _LOOK_GAMES
 
 
 def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int | None]:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analytics.estimates.units import asked_units
+from analytics.estimates.units import asked_units, size_of
 from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats, Interval
 from schemas.common.wording import from_to, score
@@ -34,7 +34,7 @@ class Latent(NamedTuple):
     """Probability of yes of each unit, shape (units,)."""
 
 
-def two_classes(answers: Floats, populations: NDArray[np.int64]) -> Latent:
+def two_classes(answers: Floats, populations: NDArray[np.int64], n: Floats | float = 1.0) -> Latent:
     """Maximum likelihood by expectation and maximisation (Dawid and Skene 1979, Applied Statistics 28), with a rate for each population.
 
     Raters err independently given the truth, and alike in all populations. Three raters are needed, or two and two populations with unlike
@@ -43,14 +43,16 @@ def two_classes(answers: Floats, populations: NDArray[np.int64]) -> Latent:
     Args:
         answers: shape (units, raters): 1 yes, 0 no, NaN without an answer.
         populations: of each unit, numbers from 0 without gaps.
+        n: how many units each stands for.
     """
     is_there, yes = ~np.isnan(answers), np.nan_to_num(answers)
-    sizes = np.bincount(populations)
+    n = np.broadcast_to(n, len(populations))
+    sizes = np.bincount(populations, weights=n)
     posterior = np.clip(yes.sum(axis=1) / np.maximum(is_there.sum(axis=1), 1), 0.05, 0.95)
     before, found = -np.inf, None
     for _ in range(_STEPS):
-        rates = np.clip(np.bincount(populations, weights=posterior) / sizes, _NEAR, 1 - _NEAR)
-        of_yes, of_no = posterior[:, None] * is_there, (1 - posterior)[:, None] * is_there
+        rates = np.clip(np.bincount(populations, weights=n * posterior) / sizes, _NEAR, 1 - _NEAR)
+        of_yes, of_no = (n * posterior)[:, None] * is_there, (n * (1 - posterior))[:, None] * is_there
         sensitivity = np.clip((of_yes * yes).sum(axis=0) / np.maximum(of_yes.sum(axis=0), _NEAR), _NEAR, 1 - _NEAR)
         specificity = np.clip((of_no * (1 - yes)).sum(axis=0) / np.maximum(of_no.sum(axis=0), _NEAR), _NEAR, 1 - _NEAR)
         if_yes = np.where(is_there, yes * np.log(sensitivity) + (1 - yes) * np.log(1 - sensitivity), 0).sum(axis=1)
@@ -58,7 +60,7 @@ def two_classes(answers: Floats, populations: NDArray[np.int64]) -> Latent:
         one, other = np.log(rates)[populations] + if_yes, np.log1p(-rates)[populations] + if_no
         total = np.logaddexp(one, other)
         posterior = np.exp(one - total)
-        found = Latent(rates, sensitivity, specificity, float(total.sum()), posterior)
+        found = Latent(rates, sensitivity, specificity, float((n * total).sum()), posterior)
         if found.log_likelihood - before < _NEAR * abs(found.log_likelihood):
             break
         before = found.log_likelihood
@@ -114,9 +116,9 @@ def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
 
 
 def rows_without_labels(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
-    """Rows of `latent_rates` for one question; each frame has the columns unit, game, model, judge and score of one judge."""
+    """Rows of `latent_rates` for one question; each frame has the columns unit, n, game, model, judge and score of one judge."""
     both = pl.concat(of_judges).filter(pl.col("score").is_not_null() & (pl.col("score") != 0.5))  # noqa: PLR2004 - unclear
-    about = ["unit", "game", "model"]
+    about = ["unit", "n", "game", "model"]
     table = both.with_columns(pl.col("score").round()).pivot(on="judge", index=about, values="score", maintain_order=True)
     judges = [name for name in table.columns if name not in about]
     if len(judges) < 2:  # noqa: PLR2004 - not identified
@@ -125,19 +127,20 @@ def rows_without_labels(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any
     models = table["model"].unique(maintain_order=True)
     if (len(judges) == 2 and len(models) < 2) or table.is_empty():  # noqa: PLR2004 - not identified
         return
-    populations = (table["model"].fill_null("").rank("dense") - 1).to_numpy().astype(np.int64)
-    answers, games = table.select(judges).to_numpy().astype(float), table["game"].rank("dense").to_numpy().astype(int) - 1
-    fitted = two_classes(answers, populations)
-    parts = games % min(_PARTS, int(games.max()) + 1)
+    game, population = pl.col("game").rank("dense") - 1, pl.col("model").fill_null("").rank("dense") - 1
+    table = table.with_columns(part=game % pl.min_horizontal(_PARTS, game.max() + 1), population=population)
+    alike = table.group_by(*judges, "part", "population", maintain_order=True).agg(pl.col("n").sum())
+    answers, (parts, populations, n) = alike.select(judges).to_numpy().astype(float), alike.select("part", "population", "n").to_numpy().T
+    fitted = two_classes(answers, populations, n)
     parted = [parts != part for part in range(int(parts.max()) + 1)]
     is_whole = [len(np.unique(populations[keep])) == len(models) for keep in parted]
-    without = [two_classes(answers[keep], populations[keep]).rates for keep in parted] if all(is_whole) else []
+    without = [two_classes(answers[keep], populations[keep], n[keep]).rates for keep in parted] if all(is_whole) else []
     errors = "; ".join(score(float(value)) for value in fitted.sensitivity), "; ".join(score(float(value)) for value in fitted.specificity)
     for place, model in enumerate(sorted(models.fill_null("").to_list())):
         own = table.filter(pl.col("model").fill_null("") == model)
-        row: dict[str, Any] = {"model": model or None, "judges": ", ".join(judges), "units": len(own), "games": own["game"].n_unique()}
+        row: dict[str, Any] = {"model": model or None, "judges": ", ".join(judges), "units": size_of(own), "games": own["game"].n_unique()}
         rate, low, high = float(fitted.rates[place]), None, None
-        is_enough = len(own) >= _FEWEST_UNITS and row["games"] >= _FEWEST_GAMES and len(without) > 1
+        is_enough = row["units"] >= _FEWEST_UNITS and row["games"] >= _FEWEST_GAMES and len(without) > 1
         if is_enough:
             low, high = _ends(rate, np.array([one[place] for one in without]))
         advice = f"fewer than {_FEWEST_UNITS} units or {_FEWEST_GAMES} games: nothing can be estimated without labels"

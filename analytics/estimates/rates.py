@@ -23,7 +23,7 @@ labels that are no random sample.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -456,43 +456,52 @@ def balance_of(units: pl.DataFrame) -> Balance:
     corrected = holm([shift.p for _, shift in found.values()])
     tested = [(p, name) for name, p in zip(found, corrected, strict=True) if p is not None]
     p, name = min(tested, default=(None, None))
-    has_label = units["weight"] > 0
-    is_untested = p is None and not has_label.all() and not any(_is_alike(*sides) for sides, _ in found.values())
-    is_unrecorded = not has_label.all() and not units.filter(has_label)["is_sample"].all()
+    doubts = is_untested(units, found.values()), is_unrecorded(units)
     if p is None or name is None or p >= _LEVEL:
-        return Balance(None, None, None, p, is_untested, is_unrecorded)
+        return Balance(None, None, None, p, *doubts)
     labelled, others = (float(side.sums.sum() / side.units.sum()) for side in found[name][0])
-    return Balance(name, labelled, others, p, is_untested, is_unrecorded)
+    return Balance(name, labelled, others, p, *doubts)
 
 
-def _is_alike(labelled: Side, others: Side) -> bool:
-    """Whether enough games have units of both sides with the same trait: then a missing p-value is not a lack of games."""
-    has_both = (labelled.units > 0) & (others.units > 0)
-    return bool(has_both.sum() >= _FEWEST_ALIKE)
+def is_untested(units: pl.DataFrame, found: Iterable[tuple[tuple[Side, Side], Shift]] | None = None) -> bool:
+    """`Balance.is_untested` of these units, which takes no more traits than it must; `found` are those of the units, where known."""
+    tests = ((sides, trait_shift(*sides)) for _, sides in _traits(units)) if found is None else found
+    # enough games with units of both sides, alike in a trait: then a missing p-value is not a lack of games
+    return not (units["weight"] > 0).all() and not any(
+        shift.p is not None or ((labelled.units > 0) & (others.units > 0)).sum() >= _FEWEST_ALIKE for (labelled, others), shift in tests
+    )
+
+
+def is_unrecorded(units: pl.DataFrame) -> bool:
+    """`Balance.is_unrecorded` of these units."""
+    has_label = units["weight"] > 0
+    return not has_label.all() and not units.filter(has_label)["is_sample"].all()
 
 
 def _traits(units: pl.DataFrame) -> Iterator[tuple[str, tuple[Side, Side]]]:
-    yield "the judge's answer", _sides(units.filter("is_answered"), pl.col("score"))
-    yield "the turn", _sides(units, pl.col("place"))
-    yield "the length of the message", _sides(units, pl.col("long"))
-    yield "the score of the game", _sides(units, pl.col("reached"))
-    for kind in ("agent", "task"):
-        names = units.drop_nulls(kind).group_by(kind).len().sort("len", kind, descending=[True, False])[kind]
-        for name in names.head(_MOST_NAMES) if len(names) > 1 else []:
-            yield f"the {kind} {name}", _sides(units, (pl.col(kind) == name).fill_null(value=False))
-    yield "abstention", _sides(units, ~pl.col("is_answered"))
-
-
-def _sides(units: pl.DataFrame, trait: pl.Expr) -> tuple[Side, Side]:
-    known = trait.is_not_null()
-    labelled = pl.col("weight")
-    others = pl.lit(1.0) if units["drawn"].is_not_null().any() else (labelled == 0).cast(pl.Float64)
-    by_game = units.group_by("game", maintain_order=True).agg(
-        labelled=(trait * labelled).sum(),
-        labelled_n=(known * labelled).sum(),
-        others=(trait * others).sum(),
-        others_n=(known * others).sum(),
-    )
-    sums = (by_game[name].to_numpy().astype(float) for name in by_game.columns[1:])
-    labelled_sums, labelled_n, other_sums, others_n = sums
-    return Side(labelled_sums, labelled_n), Side(other_sums, others_n)
+    n, (_, games) = units["n"].to_numpy(), np.unique(units["game"].to_numpy(), return_inverse=True)
+    weights = units["weight"].to_numpy(), np.ones(len(n)) if units["drawn"].is_not_null().any() else units["weight"].to_numpy() == 0
+    totals = [np.bincount(games, weights=weight * n).astype(float) for weight in weights]
+    traits = {
+        "the judge's answer": pl.when("is_answered").then("score"),
+        "the turn": pl.col("place"),
+        "the length of the message": pl.col("long"),
+        "the score of the game": pl.col("reached"),
+        "abstention": (~pl.col("is_answered")).cast(pl.Float64),
+    }
+    for name, trait in units.select(**traits).to_dict().items():
+        parts = [part.to_numpy() * n for part in (trait.fill_null(0.0), trait.is_not_null())]
+        labelled, others = (Side(*(np.bincount(games, weights=part * weight).astype(float) for part in parts)) for weight in weights)
+        yield name, (labelled, others)
+    agents = units.select("agents", row=pl.int_range(pl.len())).explode("agents").drop_nulls("agents").unnest("agents")
+    for kind, named in (
+        ("agent", agents.select("row", name="key", n=pl.col("value").cast(pl.Float64))),
+        ("task", units.select("n", row=pl.int_range(pl.len()), name="task").drop_nulls("name")),
+    ):
+        by_name = {str(name): rows for (name,), rows in named.partition_by("name", as_dict=True).items()}
+        most = sorted(by_name, key=lambda name: (-by_name[name]["n"].sum(), name))[:_MOST_NAMES]
+        for name in most if len(by_name) > 1 else []:
+            rows, amounts = (by_name[name][column].to_numpy() for column in ("row", "n"))
+            sums = (np.bincount(games[rows], weights=amounts * weight[rows], minlength=len(totals[0])) for weight in weights)
+            labelled, others = (Side(one.astype(float), total) for one, total in zip(sums, totals, strict=True))
+            yield f"the {kind} {name}", (labelled, others)

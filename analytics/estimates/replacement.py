@@ -156,6 +156,7 @@ def _thresholds(asked: Asked, all_judges: list[pl.DataFrame], risk: float) -> It
     agreeing = (1 - (pl.col("score") - pl.col("other")).abs() - pl.col("other_unsteady") / 2).mean().clip(0, 1)
     sure = known.join(same, on="unit").group_by("unit").agg(agreeing=agreeing)
     known = known.join(sure, on="unit", how="left", maintain_order="left")
+    known = known.select(pl.col("score", "label", "agreeing", "p_yes", "game").repeat_by("n").explode())
     wrong = (known["score"] - known["label"]).abs().to_numpy()
     sureness = known["agreeing"].to_numpy()
     if known["p_yes"].is_not_null().all():

@@ -370,20 +370,21 @@ from answer_pairs
 where answer_a is not null and answer_b is not null
 group by all;
 
--- game_answers: in which ways all raters together answered the questions about a game, and how many of its units were answered in each.
--- One row is (episode_id, rubric, question, answers).
--- Materialized: by judged game
-create or replace view game_answers as
+-- unit_answers: what all raters together answered about each unit of games and of label files, once for each question.
+-- One row is (episode_id, rubric, question, unit_id).
+-- Read by judged game:
+create or replace view unit_answers as
 with taken as (
     select
-        episode_id, rubric, question, annotator, source, imported_at, score,
-        replace(lower(answer), '/', '') as answer,
+        coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as episode_id,
+        rubric, question, annotator, source, imported_at, score, turn, agent, sampling_probability,
+        translate(replace(lower(answer), '/', ''), chr(30) || chr(31), '  ') as answer,
         case
             when starts_with(annotator, 'llm:') then split_part(annotator, '#', 1)
             when source = 'planted' or starts_with(source, 'planted:') then 'planted truth'
             else 'people'
         end as rater,
-        hash(case when starts_with(unit_key, episode_id) then unit_key else concat_ws('/', episode_id, turn, agent) end) as unit
+        case when episode_id is null or starts_with(unit_key, episode_id) then unit_key else concat_ws('/', episode_id, turn, agent) end as unit_id
     from unmaterialized('labels') as labels
 ),
 
@@ -392,7 +393,7 @@ several as (
     select rubric, annotator
     from unmaterialized('labels') as labels
     group by all
-    having min(source) != max(source) or not bool_and(starts_with(unit_key, episode_id))
+    having min(source) != max(source) or not bool_and(episode_id is null or starts_with(unit_key, episode_id))
 ),
 
 labelled as (
@@ -401,33 +402,74 @@ labelled as (
     -- one person's answer that came from two sources, such as a page and its export, is one answer: the one that came last
     select * from taken where (rubric, annotator) in (select (rubric, annotator) from several)
     qualify row_number() over (
-        partition by episode_id, rubric, question, rater, annotator, unit order by imported_at desc nulls last, source
+        partition by episode_id, rubric, question, rater, annotator, unit_id order by imported_at desc nulls last, source
     ) = 1
 ),
 
 given as (
     -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
     -- characters 30 and 31 part answers below; one that has them itself has blanks there
-    select episode_id, rubric, question, unit, concat_ws(chr(31), rater, translate(answer, chr(30) || chr(31), '  '), score) as given
+    select
+        episode_id, rubric, question, unit_id, turn, agent,
+        concat_ws(chr(31), rater, answer, score) as given,
+        case
+            when rater = 'people' then concat_ws(
+                chr(31), rater, answer, coalesce(score::varchar, ''), translate(annotator, chr(30) || chr(31), '  '),
+                coalesce(sampling_probability::varchar, ''), case
+                    when source = 'dashboard:disagreements' then 'disagreement'
+                    when sampling_probability is not null or source = 'dashboard' then 'sample'
+                    else 'unknown'
+                end
+            )
+        end as detail
     from labelled
     where rater != 'planted truth' or answer != 'na' or question = 'PS6'
     union all
     select
-        episode_id, rubric, question, hash(unit_id) as unit,
-        concat_ws(
-            chr(31), translate(judge || coalesce(' (' || variant || ')', ''), chr(30) || chr(31), '  '),
-            case when status = 'answered' then translate(replace(lower(answer), '/', ''), chr(30) || chr(31), '  ') end,
-            case when status = 'answered' then score end
-        ) as given
-    from unmaterialized('verdicts_latest') as verdicts_latest
+        episode_id, rubric, question, unit_id, turn, agent,
+        concat_ws(chr(31), rater, answer, score) as given,
+        case when probability is not null then concat_ws(chr(31), rater, coalesce(answer, ''), coalesce(score::varchar, ''), '', probability) end as detail
+    from (
+        select
+            episode_id, rubric, question, unit_id, turn, agent, probability,
+            translate(judge || coalesce(' (' || variant || ')', ''), chr(30) || chr(31), '  ') as rater,
+            case when status = 'answered' then translate(replace(lower(answer), '/', ''), chr(30) || chr(31), '  ') end as answer,
+            case when status = 'answered' then score end as score
+        from unmaterialized('verdicts_latest') as verdicts_latest
+    ) as verdicts
 ),
 
 of_units as (
-    select episode_id, rubric, question, array_to_string(list_sort(list(given)), chr(30)) as answers
+    select
+        episode_id, rubric, question,
+        any_value(unit_id) as unit_id,
+        any_value(turn) as turn,
+        any_value(agent) as agent,
+        array_to_string(list_sort(list(given)), chr(30)) as answers,
+        coalesce(array_to_string(list_sort(list(detail) filter (where detail is not null)), chr(30)), '') as details
     from given
-    group by episode_id, rubric, question, unit
+    group by episode_id, rubric, question, hash(unit_id)
+),
+
+spoken as (
+    select episode_id, turn, agent, sum(length(text)) as length from unmaterialized('utterances') as utterances group by all
 )
 
-select episode_id, rubric, question, answers, count(*) as units
+select of_units.*, case when spoken.length is not null then least(ln(1 + spoken.length) / ln(1 + 10000), 1) end as length
 from of_units
-group by all;
+left join spoken using (episode_id, turn, agent);
+
+-- game_answers: in which ways all raters together answered the questions about a game, and how many of its units were answered in each.
+-- One row is (episode_id, rubric, question, answers, details), twice where the turn or the length of some units alone is known.
+-- Materialized: by judged game
+create or replace view game_answers as
+select
+    episode_id, rubric, question, answers, details,
+    count(*) as units,
+    sum(turn)::bigint as turns,
+    sum(turn * turn)::bigint as squared_turns,
+    max(turn) as last_turn,
+    sum(length) as lengths,
+    histogram(agent) as agents
+from unmaterialized('unit_answers') as unit_answers
+group by episode_id, rubric, question, answers, details, turn is null, length is null;
