@@ -43,7 +43,7 @@ def two_classes(answers: Floats, populations: NDArray[np.int64], n: Floats | flo
     Args:
         answers: shape (units, raters): 1 yes, 0 no, NaN without an answer.
         populations: of each unit, numbers from 0 without gaps.
-        n: how many units each stands for.
+        n: how many units each row counts.
     """
     is_there, yes = ~np.isnan(answers), np.nan_to_num(answers)
     n = np.broadcast_to(n, len(populations))
