@@ -7,7 +7,11 @@ from itertools import combinations
 import pytest
 from coloraide import Color
 
+from dashboards.address import Address
 from dashboards.figures import DARK_PAPER, LIGHT_PAPER, OUTCOMES, SERIES, SYMBOLS
+from dashboards.pages import failures, overview
+from dashboards.reader import reader
+from schemas.store.store import Store
 
 VISIONS = ("full", "protan", "deutan", "tritan")
 SETS = {"series": SERIES, "outcomes": tuple(dict.fromkeys(mark.color for mark in OUTCOMES.values()))}
@@ -38,3 +42,18 @@ def test_every_meaning_has_a_shape_beside_its_colour() -> None:
     """Where two outcomes share a colour, the shape differs; each series has a symbol of its own."""
     assert len({(mark.color, mark.shape) for name, mark in OUTCOMES.items() if name not in {"accepted", "wrong"}}) == len(OUTCOMES) - 2
     assert len(set(SYMBOLS)) == len(SERIES)
+
+
+def test_a_category_has_one_colour_on_every_page_and_under_every_filter(played: Store) -> None:
+    """Each page ranked the categories that it showed, so that a filter gave another colour to the same failure."""
+    colors: dict[str, set[str]] = {}
+    for search in ("", "model=clear", "model=over_remover", "level=simple"):
+        for page, name in ((overview, "overview"), (failures, "failures")):
+            with reader(played, Address.parse(page.PATH, search)) as read:
+                drawn = page.FIGURES[name](read)
+            for bar in drawn.data if drawn else ():
+                if bar.type == "bar" and isinstance(bar.marker.color, str):
+                    colors.setdefault(bar.name, set()).add(bar.marker.color)
+    shared = {name: found for name, found in colors.items() if found & {*SERIES}}
+    assert len(shared) > 2
+    assert all(len(found) == 1 for found in shared.values()), shared
