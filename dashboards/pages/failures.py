@@ -26,8 +26,8 @@ TITLE = "Failures"
 IN_MENU = True
 ORDER = 20
 
-_LETTERS: Final = 24
-"""Letters of a group's name that a label has room for."""
+_LETTERS: Final = 18
+"""Letters of a line of a group's name: on a narrow screen the bars need room."""
 
 Row = Mapping[str, Any]
 
@@ -353,6 +353,7 @@ def _beside(drawn: go.Figure, rows: Sequence[Row | None]) -> None:
         x=[row["score"] for _, row in known],
         y=[place for place, _ in known],
         mode="markers+text",
+        cliponaxis=False,
         text=[score(row["score"]) for _, row in known],
         textposition="top center",
         textfont={"size": 11},
