@@ -49,7 +49,7 @@ def run() -> list[Figure]:
     store, _ = ingest(craft_games(_GAMES), "users.duckdb")
     judge(store, RUBRICS[:1])
     attribute_games(store)
-    ensure_installed(store)  # or the first page says that it waits for the views
+    ensure_installed(store)  # or the first page only waits for the views
     with store.reading() as connection:
         games = [game for (game,) in connection.execute("SELECT episode_id FROM episodes ORDER BY episode_id").fetchall()]
     with _served(store) as site:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.messages import MessageParts, called_tool, calls_of, chat_messages, keys_with_content, parts_of, text_of
+from ingest.conversation.messages import AGENTS, MessageParts, called_tool, calls_of, chat_messages, keys_with_content, parts_of, text_of
 from ingest.conversation.rows import LoggedMessage, ToolUse
 from ingest.conversation.usage import ModelCall, inner_message, usage_of
 from ingest.reading.text import dumps
@@ -99,12 +99,14 @@ def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[Lo
 
 def speakers(messages: Sequence[ParsedMessage]) -> list[str]:
     """The agent of each message."""
-    names = [_named(message) for message in messages]
+    several = {key for key in AGENTS if len({str(one.raw[key]) for one in messages if one.raw.get(key) is not None}) > 1}
+    names = [_named(message, several) for message in messages]
     prefixes = _prefixes([message for message, name in zip(messages, names, strict=True) if name is None])
     return [name or prefixes.get(id(message)) or _role(message.raw) for message, name in zip(messages, names, strict=True)]
 
 
-def _named(message: ParsedMessage) -> str | None:
+def _named(message: ParsedMessage, several: Collection[str]) -> str | None:
+    """The name that a message states; under `several` keys more than one agent is named, so that a user is an agent, too."""
     metadata = _metadata(message.raw)
     named = next((metadata[key] for key in _NAMES if isinstance(metadata.get(key), str) and metadata[key].strip()), None)
     if named is not None:
@@ -113,8 +115,19 @@ def _named(message: ParsedMessage) -> str | None:
         named = message.agent or message.raw.get("agent")
         if isinstance(named, str) and named.strip():
             return named.strip()
-    name = message.raw.get("name")
-    return name.strip() if isinstance(name, str) and name.strip() and _role(message.raw) != "tool" else None
+    role, name = _role(message.raw), message.raw.get("name")
+    if isinstance(name, str) and name.strip() and role != "tool":
+        return name.strip()
+    keys = (key for key in AGENTS if role == "assistant" or (role == "user" and key in several))
+    key = next((key for key in keys if _is_name(message.raw.get(key))), None)
+    if key is None:
+        return None
+    found = message.raw[key]
+    return f"{key.removesuffix('_id')} {found}" if isinstance(found, int) else str(found).strip()
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip() != ""
 
 
 def _prefixes(messages: Sequence[ParsedMessage]) -> dict[int, str]:

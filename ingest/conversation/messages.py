@@ -313,6 +313,8 @@ _RESULT_EVENTS: Final = frozenset({"ToolCallExecutionEvent", "FunctionExecutionR
 _THOUGHT_EVENTS: Final = frozenset({"ThoughtEvent"})
 SPEAKERS: Final = ("author", "from", "speaker", "sender")
 """Who speaks in messages without a role (ADK, ShareGPT, ChatGPT's export, logs of one's own)."""
+AGENTS: Final = ("agent_name", "from_agent", "sender_name", "author_name", "player", "character", "agent_id")
+"""Who wrote a message that a role calls a model's: other names for `agent`, in logs of one's own."""
 WORDS: Final = ("text", "value", "message", "utterance", "body", "msg")
 """Words of messages without `content`."""
 _ROLES_OF_SPEAKERS: Final[Mapping[str, str]] = {

@@ -155,7 +155,7 @@ def _plain(value: Any) -> Any:
 
 
 FORMAT: Final = "chat_lines"
-VERSION: Final = 6
+VERSION: Final = 7
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)

@@ -17,6 +17,13 @@ from schemas.common.text import excerpt
 IDS: Final = ("conversation_id", "id", "trace_id", "session_id", "uuid")
 _IDS_OF_ROWS: Final = ("conversation_id", "session_id", "thread_id", "trace_id")
 """Columns that tell conversations apart where a row is a message, which may have an `id` of its own."""
+_IDS_OF_GAMES: Final = (
+    *(f"{name}_id" for name in ("dialogue", "dialog", "chat", "game", "episode", "match", "channel")),
+    *("conversation", "dialogue", "dialog", "game", "episode", "match"),
+)
+"""Other names of such columns, which count where nearly all rows have one and its values repeat: in other logs they name something else."""
+_OF_MESSAGES: Final = ("run_id", "task_id")
+"""The last of them: a run may be that of one message, and a task have several conversations."""
 _TASKS: Final = ("task_id", "instance_id", "problem_id", "question_id", "sample_id")
 _TASKS_OR_KINDS: Final = ("task", "task_name")
 """Names of tasks where conversations are numbered as repeats; elsewhere they may name a kind of task, such as `math`."""
@@ -24,7 +31,7 @@ _LONGEST_TASK: Final = 200
 """Characters of a task's name; a longer text is the task itself."""
 _ATTEMPTS: Final = ("attempt", "trial", "epoch")
 _REPEATS: Final = (*_ATTEMPTS, "run", "run_id", "repeat", "repetition", "rollout", "seed")
-TELL_APART: Final = (*_IDS_OF_ROWS[:-1], *_TASKS, *_TASKS_OR_KINDS, *_ATTEMPTS, "seed", "model")
+TELL_APART: Final = (*_IDS_OF_ROWS[:-1], *_IDS_OF_GAMES, *_TASKS, *_TASKS_OR_KINDS, *_ATTEMPTS, "seed", "model")
 """Columns whose values differ only between games; ids of rows may be those of requests, or of traces of parts."""
 
 
@@ -70,6 +77,9 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
     if columns.id is None and messages is None:
         messages = "messages" if isinstance(first.values.get("messages"), list) else None
         name = None if messages else next((column for column in _IDS_OF_ROWS if first.values.get(column) is not None), None)
+        if name is None and messages is None:
+            rows = list(rows)
+            name = next((column for column in (*_IDS_OF_GAMES, *_OF_MESSAGES) if _repeats(column, rows)), None)
     mapping = mapping.model_copy(update={"conversation": columns.model_copy(update={"id": name, "messages": messages})})
     if mapping.conversation.messages and mapping.conversation.id == FILE:
         yield _joined(list(rows), mapping, file)
@@ -84,6 +94,15 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
             yield Group(name, task, row.locator, row.values, get(row.values, column), mapping, row.outer)
     else:
         yield from _by_id(rows, mapping, file)
+
+
+def _repeats(column: str, rows: Sequence[Row]) -> bool:
+    """Whether rows that are messages have a column whose values gather them: several values, each in two rows or more on average."""
+    values = [str(value) for row in rows if (value := row.values.get(column)) is not None]
+    return 1 < len(set(values)) <= len(values) / 2 and len(values) >= _NEARLY_ALL * len(rows)
+
+
+_NEARLY_ALL: Final = 0.9
 
 
 def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
@@ -113,7 +132,11 @@ def _messages(group: Group) -> list[Any]:
         given = loads(given.encode(errors="replace"))
     if isinstance(given, Mapping) and len(given) == 1:
         (given,) = given.values()
-    if isinstance(given, list) and isinstance(agent := group.facts.get("agent") or group.facts.get("agent_name"), str):
+    if (
+        isinstance(given, list)
+        and group.mapping.conversation.messages
+        and isinstance(agent := group.facts.get("agent") or group.facts.get("agent_name"), str)
+    ):
         given = [{"agent": agent, **one} if isinstance(one, Mapping) else one for one in given]
     reply = get(group.facts, group.mapping.conversation.reply) if group.mapping.conversation.reply else None
     if isinstance(given, list) and reply and not any(isinstance(one, Mapping) and one.get("content") == reply for one in given):

@@ -23,7 +23,8 @@ KINDS: Final = (
     FileKind("experiment of a clembench game", (b'"game_name"', b'"player_models"', rb'\A(?!(?s:.*)"(?:players|turns)"\s*:)')),
     FileKind("scores next to a clembench log", (rb'"(?:turn|round) scores"', rb'"episode scores"')),
     FileKind(
-        "instance of a clembench game", (rb'\A\s*\{\s*"game_id"\s*:\s*\d+\s*[,}]', rb'\A(?!(?s:.*)"(?:players|rounds|turns|messages)"\s*:)')
+        "instance of a clembench game",
+        (rb'\A\s*\{\s*"game_id"\s*:\s*\d+\s*[,}]', rb'\A(?!(?s:.*)"(?:players|rounds|turns|messages|speaker|sender|author|role)"\s*:)'),
     ),
 )
 

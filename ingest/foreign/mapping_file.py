@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ingest.conversation.messages import SPEAKERS, WORDS, is_item, keys_with_content
+from ingest.conversation.messages import AGENTS, SPEAKERS, WORDS, is_item, keys_with_content
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.text import excerpt, near, printable, quoted
 from schemas.common.yaml_lines import read_yaml
@@ -162,6 +162,7 @@ _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
 _OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": "no number"}
 MESSAGE_KEYS: Final = frozenset({
+    *AGENTS,
     "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
     "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
     "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details", "tool_responses",

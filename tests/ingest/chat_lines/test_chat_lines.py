@@ -124,6 +124,44 @@ def test_the_mappings_of_the_docs_are_mappings(tmp_path: Path) -> None:
     assert len(blocks) == 3
 
 
+_LINES = ["I walk to the north", "you take the old key", "we open the door", "it is done now"]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "games"),
+    [
+        *((column, (1, 2, 1, 2), 2) for column in ("game_id", "chat_id", "dialogue_id", "episode", "run_id", "task_id")),
+        ("run_id", ("a", "b", "c", "d"), 1),
+        ("game", ("chess",) * 4, 1),
+        ("match", (1, 1, None, None), 1),
+    ],
+)
+def test_messages_are_gathered_by_what_tells_games_apart(column: str, values: tuple[Any, ...], games: int, tmp_path: Path) -> None:
+    """A column of rows that are messages whose values repeat, under any usual name; one that names each message, or all, does not."""
+    rows = [
+        {column: value, "speaker": "ab"[place // 2], "text": text} for place, (value, text) in enumerate(zip(values, _LINES, strict=True))
+    ]
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *rows))
+    assert found.refused == []
+    assert found.rows("SELECT count(*), sum(turns_taken) FROM episodes") == [(games, 4)]
+
+
+@pytest.mark.parametrize(
+    ("key", "names", "agents"),
+    [
+        *((key, "xy", ["x", "y", "x", "y"]) for key in ("agent_name", "from_agent", "sender_name", "character", "agent_id")),
+        ("player", (0, 1), ["player 0", "player 1", "player 0", "player 1"]),
+        ("agent_id", (1, 1), ["user", "agent 1", "user", "agent 1"]),
+    ],
+)
+def test_agents_are_named_by_any_usual_key(key: str, names: tuple[Any, ...], agents: list[str], tmp_path: Path) -> None:
+    """Each message is of the agent that it names, not of the last; the one agent of a session does not write the user's messages."""
+    roles = ("user", "assistant")
+    rows = [{"role": roles[place % 2], key: names[place % 2], "content": text} for place, text in enumerate(_LINES)]
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *rows), written(tmp_path / "b.jsonl", {"id": "b", "messages": rows}))
+    assert found.rows("SELECT list(agent ORDER BY turn) FROM utterances GROUP BY episode_id") == [(agents,), (agents,)]
+
+
 def test_the_reply_of_a_row_ends_its_messages(tmp_path: Path) -> None:
     """Of rows that are conversations as of those of a file that is one; a reply that the messages have is not said again."""
     asked = [{"role": "user", "content": "1+1?"}]
