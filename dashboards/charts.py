@@ -307,10 +307,12 @@ def _grid(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
 
     write, ends = (wording.share, wording.share_interval) if chart.axis.is_share else (wording.number, wording.interval)
     hover = [
-        f"{write(row['value'])} {ends(row['low'], row['high'])} ({wording.counted(row['n'] or 0, chart.n_of)})"
+        f"{write(row['value'])}"
+        + (f" {ends(row['low'], row['high'])} ({wording.counted(row['n'], chart.n_of)})" if row["n"] is not None else "")
         for row in rows.iter_rows(named=True)
     ]
-    text = [f"{write(row['value'])}<br><span style='font-size: 9.5px'>n {row['n']}</span>" for row in rows.iter_rows(named=True)]
+    counts = ["" if n is None else f"<br><span style='font-size: 9.5px'>n {n}</span>" for n in rows["n"]]
+    text = [f"{write(value)}{n}" for value, n in zip(rows["value"], counts, strict=True)]
     cells = rows.select(x=pl.col("line").cast(pl.String), y=pl.col("series").cast(pl.String), value=pl.col("value"))
     cells = cells.with_columns(text=pl.Series(text), hover=pl.Series(hover), link=pl.Series(links)).drop_nulls("value")
     cells = cells.sort("y", "x")

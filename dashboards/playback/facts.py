@@ -41,7 +41,7 @@ def cost_in_words(cost: float | None, unit: str) -> str:
     if cost is None:
         return "–"
     if unit == "probability":
-        return "nothing" if abs(cost) < 0.005 else f"{share(cost)} of the chance to win"  # noqa: PLR2004 - half a percent
+        return "nothing" if abs(cost) < 0.0005 else f"{share(cost)} of the chance to win"  # noqa: PLR2004 - half of the last digit
     if unit == "progress":
         told = without_zero(f"{cost:.3f}").replace("-", "−")
         return f"{told} of progress" if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
