@@ -419,10 +419,15 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
     if not len(a):
         return found
     means_a, means_b = (a @ values) / a.sum(axis=1), (b @ values) / b.sum(axis=1)
-    found |= _correlated("mean_answer", np.repeat(means_a, len(values)), np.tile(values, len(a)), (b * units[:, None]).ravel())
-    found |= _correlated("mean_mean", means_a, means_b, units)
+    # few means are different: each pair of them once, with the number of its units
+    (first, place), (second, other) = (np.unique(means, return_inverse=True) for means in (means_a, means_b))
+    given = np.column_stack([np.bincount(place, weights=units * column) for column in b.T])
+    found |= _correlated("mean_answer", np.repeat(first, len(values)), np.tile(values, len(first)), given.ravel())
+    keys, times = sums_by(place * len(second) + other, units, len(first) * len(second))
+    means_a, means_b = first[keys // len(second)], second[keys % len(second)]
+    found |= _correlated("mean_mean", means_a, means_b, times)
     table = np.zeros((3, 3))
-    np.add.at(table, (_side(means_a), _side(means_b)), units)
+    np.add.at(table, (_side(means_a), _side(means_b)), times)
     found["consensus_n"] = int(units.sum())
     found["consensus_agreement"] = _defined(percent_agreement(table))
     found["consensus_kappa"] = _defined(kappa(table))
