@@ -422,7 +422,7 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
     # few means are different: each pair of them once, with the number of its units
     (first, place), (second, other) = (np.unique(means, return_inverse=True) for means in (means_a, means_b))
     given = np.column_stack([np.bincount(place, weights=units * column) for column in b.T])
-    found |= _correlated("mean_answer", np.repeat(first, len(values)), np.tile(values, len(first)), given.ravel())
+    found |= _correlated("mean_answer", np.repeat(first, len(values)), np.tile(values, len(first)), given.ravel().astype(float))
     keys, times = sums_by(place * len(second) + other, units, len(first) * len(second))
     means_a, means_b = first[keys // len(second)], second[keys % len(second)]
     found |= _correlated("mean_mean", means_a, means_b, times)
