@@ -124,20 +124,25 @@ def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> l
     return [*about, *judges]
 
 
-def headlines(store: Store) -> dict[str, list[Headline]]:
+def headlines(store: Store, leaderboard: pl.DataFrame) -> dict[str, list[Headline]]:
     """Benchmark -> which of its teams is shown to be behind, as in `findings`; of logs of other programs, one an experiment.
+
+    Args:
+        store: a store with the views.
+        leaderboard: of `LEADERBOARD`.
 
     Raises:
         StoreError: the store cannot be read.
     """
     found: dict[str, list[Headline]] = {}
-    for board in _boards(store, query(store, _ROWS[0])):
+    for board in _boards(store, leaderboard):
         found.setdefault(board.benchmark, []).append(_who(board))
     return found
 
 
+LEADERBOARD: Final = "SELECT * FROM leaderboard ORDER BY benchmark, score_mean DESC, team_name"
 _ROWS: Final = (
-    "SELECT * FROM leaderboard ORDER BY benchmark, score_mean DESC, team_name",
+    LEADERBOARD,
     "SELECT benchmark, model, condition, turn, share, why FROM decisive_turns",
     """SELECT benchmark, model, condition, category, turns, denominator, share_low, share_high
     FROM failure_breakdown LEFT JOIN failure_map USING (taxonomy, category)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from analytics.findings import Headline, headlines
+from analytics.findings import LEADERBOARD, Headline, headlines
 from dashboards.address import GAME
 from dashboards.parts import Part, html
 from dashboards.reader import Reader, TeamName, kept
@@ -110,7 +110,10 @@ def _sure(read: Reader, teams: Teams, game: str | None) -> Iterator[_Answer]:
     if any(read.address.all(key) for key in ("condition", "model", "level")):
         return
     found = kept(
-        read.store.path, ("headlines",), lambda: headlines(read.store), size_of=lambda of: sum(len(str(one)) for one in of.values())
+        read.store.path,
+        ("headlines",),
+        lambda: headlines(read.store, read.rows(LEADERBOARD, filter_on=(), at_hand=("compared_games", "leaderboard"))),
+        size_of=lambda of: sum(len(str(one)) for one in of.values()),
     )
     boards: list[Headline] = found.get(teams.benchmark, [])
     for headline in (board for board in boards if board.game == game):

@@ -104,7 +104,10 @@ class TableRows:
     columns: Mapping[str, GridColumn]
     """Shown ones, in order."""
     sql: str = ""
-    """`{filters}` stands for the condition that the address sets; ordered as the table is at first."""
+    """`{filters}` stands for the condition that the address sets; ordered as the table is at first. Rows may be cut where
+    `CUT` is, before others are joined to them."""
+    counted: str = ""
+    """A query with as many rows that reads less, for how many there are; empty: `sql`."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     filter_on: Sequence[str] = FILTERS
     frame: pl.DataFrame | None = None
@@ -114,6 +117,9 @@ class TableRows:
     """The address a row leads to, from the row."""
     stays: bool = True
     """Whether the query gives the same until the store changes; one that a user writes need not: `random()`, `now()`."""
+
+
+CUT: Final = "/* cut */"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +153,12 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     if drawn is not None:  # the figure above the table is of the same rows
         return RowBlock(drawn.slice(request.start, request.size), len(drawn))
     cut = f"LIMIT {request.size} OFFSET {request.start}"
-    found = _cached(read, rows, f"SELECT * FROM ({sql}) {cut}", values)
+    is_cut_within = CUT in sql and not (request.filters or request.sort)
+    found = _cached(read, rows, sql.replace(CUT, cut) if is_cut_within else f"SELECT * FROM ({sql}) {cut}", values)
     total = request.start + len(found)
     if len(found) == request.size or (request.start and not len(found)):  # a count reads less than all columns of all rows
+        if rows.counted and not request.filters:
+            sql, values = read.bound(rows.counted, rows.parameters, filter_on=rows.filter_on)
         total = int(_cached(read, rows, f"SELECT count(*) FROM ({sql})", values).item())
     return RowBlock(found, total)
 

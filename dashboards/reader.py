@@ -153,16 +153,25 @@ class Reader:
         other.address = address
         return other
 
-    def rows(self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS) -> pl.DataFrame:
+    def rows(
+        self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS, at_hand: Sequence[str] = ()
+    ) -> pl.DataFrame:
         """The rows of a query; they are kept until the store changes.
 
         Args:
             sql: `{filters}` stands for the condition that the address sets, `$name` for a parameter.
             parameters: values of the parameters.
             filter_on: the filters whose columns the query has.
+            at_hand: views that this and other queries of the page read: they are computed once on its connection.
         """
         query, values = self.bound(sql, parameters, filter_on=filter_on)
-        return kept(self.store.path, (query, repr(values)), lambda: frame(self.connection, query, values))
+
+        def found() -> pl.DataFrame:
+            for name in at_hand:
+                self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS FROM main.{name}")
+            return frame(self.connection, query, values)
+
+        return kept(self.store.path, (query, repr(values)), found)
 
     def bound(
         self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS

@@ -147,7 +147,7 @@ def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: 
     asked = {"levels": list(read.address.all("level")) or None, "benchmark": None if is_one_of_many else benchmark}
 
     def rows(sql: str, **more: object) -> list[Row]:
-        found = read.rows(sql, asked | more, filter_on=("condition", "model"))
+        found = read.rows(sql, asked | more, filter_on=("condition", "model"), at_hand=("compared_games", "default_taxonomies"))
         return list(found.filter(pl.col("benchmark") == benchmark).iter_rows(named=True))
 
     def ask(sql: str) -> list[Row]:

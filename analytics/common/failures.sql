@@ -89,6 +89,15 @@ from (
 )
 group by all;
 
+-- game_taxonomies: how many turns of each game each taxonomy classifies, as far as its log alone tells; a turn counts once for each category.
+-- One row is (episode_id, taxonomy).
+-- Materialized: by game
+create or replace view game_taxonomies as
+select episode_id, taxonomy, sum(turns)::bigint as turns
+from unmaterialized('logged_categories')
+where category is not null
+group by all;
+
 -- failing_turns: whether a turn fails in a taxonomy, as far as its game's log alone tells.
 -- One row is (episode_id, turn, taxonomy) with a category that counts (failure_turns.counted).
 -- Materialized: by game
@@ -190,11 +199,14 @@ inner join groups using (benchmark, condition, model);
 -- known only where people or judges have looked.
 -- One row is a benchmark with classified turns.
 create or replace view default_taxonomies as
-select games.benchmark, game_categories.taxonomy
-from game_categories
+select games.benchmark, taxonomy
+from (
+    select * from game_taxonomies
+    union all by name
+    select episode_id, 'contradictions' as taxonomy, count(*) as turns from contradictions_read group by all
+)
 inner join games using (episode_id)
-where game_categories.category is not null
-group by games.benchmark, game_categories.taxonomy
+group by games.benchmark, taxonomy
 qualify
     row_number() over (
         partition by games.benchmark

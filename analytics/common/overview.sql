@@ -8,9 +8,14 @@ select * from unmaterialized(every_family('process')) as process;
 -- One row is (episode_id, agent, link, status) of attributions.
 -- Materialized: by judged game
 create or replace view game_regrets as
-select episode_id, agent, link, status, count(distinct turn) as turns, count(*) as parts, sum(cost) as cost
-from unmaterialized('attributions') as attributions
-where cost > 1e-9 and isfinite(cost)
+select
+    found.episode_id, found.agent, agents.role, agents.model, found.link, found.status,
+    count(distinct found.turn) as turns,
+    count(*) as parts,
+    sum(found.cost) as cost
+from unmaterialized('attributions') as found
+left join unmaterialized('agents') as agents on found.episode_id = agents.episode_id and found.agent = agents.agent
+where found.cost > 1e-9 and isfinite(found.cost)
 group by all;
 
 -- team_overview_by: how far each team got, next to how it worked: the front page's figure, a row a team; a table macro.
@@ -20,7 +25,7 @@ create or replace macro team_overview_by(levels := null, measure := null) as tab
 with games_of_teams as (
     select
         episode_id, task, benchmark,
-        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+        hash(benchmark, condition, model, team, team_name, max_turns) as team_key
     from compared_games
     where ending = 'ended' and (levels is null or list_contains(levels, level))
 ),
@@ -118,7 +123,7 @@ select
     coalesce(regrets.regret_n, 0) as regret_n,
     regrets.regret, regrets.unit
 from (
-    select *, (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+    select *, hash(benchmark, condition, model, team, team_name, max_turns) as team_key
     from leaderboard_by(levels := levels)
 ) as board
 left join processes using (team_key)
@@ -164,7 +169,7 @@ with counted as (
 ),
 
 keyed as (
-    select *, (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+    select *, hash(benchmark, condition, model, team, team_name, max_turns) as team_key
     from counted
 )
 
@@ -185,7 +190,7 @@ create or replace macro team_regret_by(levels := null) as table
 with games_of_teams as (
     select
         episode_id, benchmark, condition, model, team, team_name, max_turns,
-        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+        hash(benchmark, condition, model, team, team_name, max_turns) as team_key
     from compared_games
     where ending = 'ended' and (levels is null or list_contains(levels, level))
 ),
@@ -258,7 +263,7 @@ create or replace macro team_turns_by(levels := null) as table
 with games_of_teams as (
     select
         episode_id, benchmark, condition, model, team, team_name, max_turns,
-        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+        hash(benchmark, condition, model, team, team_name, max_turns) as team_key
     from compared_games
     where ending = 'ended' and (levels is null or list_contains(levels, level))
 ),

@@ -133,19 +133,31 @@ with ranked_runs as (
     where variant is null or not starts_with(variant, 'probe:')
 ),
 
--- most jobs are the only one of their kind: their verdicts need no comparing
+-- most games were judged by one job of a kind: comparing their verdicts would take most of the time
+judged_again as (
+    select episode_id, judge_run_id
+    from (
+        select distinct verdicts.episode_id, judge_run_id, runs.rubric, runs.judge, runs.variant
+        from unmaterialized('verdicts') as verdicts
+        inner join judge_runs as runs using (judge_run_id)
+        inner join ranked_runs using (judge_run_id)
+        where ranked_runs.has_rivals
+    )
+    qualify count(*) over (partition by episode_id, rubric, judge, variant) > 1
+),
+
 alone as (
     select verdicts.*
     from unmaterialized('verdicts') as verdicts
     inner join ranked_runs using (judge_run_id)
-    where not ranked_runs.has_rivals
+    where (verdicts.episode_id, judge_run_id) not in (select (episode_id, judge_run_id) from judged_again)
 ),
 
 compared as (
     select verdicts.*
     from unmaterialized('verdicts') as verdicts
     inner join ranked_runs using (judge_run_id)
-    where ranked_runs.has_rivals
+    where (verdicts.episode_id, judge_run_id) in (select (episode_id, judge_run_id) from judged_again)
     qualify row_number() over (
         partition by verdicts.rubric, verdicts.question, verdicts.judge, verdicts.variant, verdicts.unit_id, verdicts.repeat
         order by ranked_runs.run_order desc

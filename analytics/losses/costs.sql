@@ -35,10 +35,26 @@ inner join team_names using (episode_id);
 -- One row is (episode_id, unit) of a game that has values.
 -- Materialized: by game
 create or replace view game_costs as
-select episode_id, unit, count(*) as turns, sum(greatest(cost, 0)) as lost
+with inside as (
+    select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
+    from (
+        select episode_id, start_turn, end_turn from unmaterialized('game_spirals')
+        union all
+        select episode_id, start_turn, end_turn from unmaterialized('dialogue_spirals')
+    )
+)
+
+select
+    episode_id, unit,
+    count(*) as turns,
+    sum(greatest(cost, 0)) as lost,
+    var_pop(greatest(cost, 0)) as variance,
+    count(inside.turn) as spiral_turns,
+    coalesce(sum(greatest(cost, 0)) filter (inside.turn is not null), 0) as spiral_lost
 from unmaterialized(every_family('turn_costs'))
+left join inside using (episode_id, turn)
 where isfinite(cost)
-group by all;
+group by episode_id, unit;
 
 -- attributed_costs: the agent and the failure point that each turn's cost is attributed to (docs/attribution.md), by `cotrace attribute`.
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
@@ -175,23 +191,14 @@ window so_far as (partition by episode_id order by turn);
 -- One row is a team under one condition with games that have values.
 -- Report: cost-in-spirals, ordered by benchmark, team_name, condition
 create or replace view cost_in_spirals as
-with inside as (
-    select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
-    from correction_spirals
-),
-
-games as (
+with games_of_teams as (
     select
-        benchmark, model, team_name, condition, unit,
-        count(inside.turn) as turns_inside,
-        count(*) as turns,
-        coalesce(sum(greatest(cost, 0)) filter (inside.turn is not null), 0) as lost_inside,
-        sum(greatest(cost, 0)) as lost,
-        var_pop(greatest(cost, 0)) as variance
-    from turn_costs
-    left join inside using (episode_id, turn)
-    where isfinite(cost)
-    group by benchmark, model, team_name, condition, unit, episode_id
+        games.benchmark, games.model, team_names.team_name, games.condition, costs.unit, costs.turns, costs.lost, costs.variance,
+        costs.spiral_turns as turns_inside,
+        costs.spiral_lost as lost_inside
+    from game_costs as costs
+    inner join games using (episode_id)
+    inner join team_names using (episode_id)
 ),
 
 teams as (
@@ -207,7 +214,7 @@ teams as (
             t * cluster_sem(lost_inside - turns_inside * lost / turns, turns_inside),
             1.959964 * sqrt(sum(variance * turns_inside * (turns - turns_inside) / greatest(turns - 1, 1))) / nullif(sum(turns_inside), 0)
         ), 0) as half
-    from games
+    from games_of_teams
     group by all
 )
 
@@ -265,29 +272,28 @@ from measured
 where cost > 1e-9
 qualify row_number() over (partition by episode_id order by out_of_reach desc, round(cost, 9) desc, turn) = 1;
 
--- blamed_agents: whose mistake decided each game, by people, by rules and by judges.
--- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.
--- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
--- Shows: task_id, source, judge, agent, turn
-create or replace view blamed_agents as
+-- game_blames: whose mistake decided each game, by people, by rules and by judges, as blamed_agents has it.
+-- One row is a game and one that names an agent.
+-- Materialized: by judged game
+create or replace view game_blames as
 with labelled as (
     select
         episode_id, 'people' as source, annotator as judge,
         max(answer) filter (question = 'agent') as agent,
         try_cast(max(answer) filter (question = 'step') as bigint) as turn
-    from labels
+    from unmaterialized('labels') as labels
     where rubric = 'decisive_error' and not starts_with(source, 'planted') and not starts_with(annotator, 'llm:')
     group by all
     union all by name
     select episode_id, 'people' as source, annotator as judge, arg_min(agent, (turn, agent)) as agent, min(turn) as turn
-    from labels
+    from unmaterialized('labels') as labels
     where rubric = 'trail' and answer = 'high' and agent is not null
     group by all
 ),
 
 shares as (
     select episode_id, judge, agent, round(sum(cost), 9) as cost, arg_max(turn, (cost, -turn)) as turn
-    from attributions
+    from unmaterialized('attributions') as attributions
     where agent is not null and cost > 0 and isfinite(cost)
     group by all
 ),
@@ -304,22 +310,30 @@ answered as (
         judge || coalesce(' (' || replace(variant, '_', ' ') || ')', '') as judge,
         max(answer) filter (question = 'agent') as agent,
         try_cast(max(answer) filter (question = 'step') as bigint) as turn
-    from verdicts
+    from unmaterialized('verdicts') as verdicts
     where rubric = 'decisive_error' and status = 'answered'
     group by all
 )
 
-select
-    found.episode_id, games.benchmark, games.condition, games.model, team_names.team_name, games.task_id,
-    found.source, found.judge, found.agent, agents.role, found.turn
+select episode_id, source, judge, agent, turn
 from (
     select * from labelled
     union all by name
     select * from ruled
     union all by name
     select * from answered
-) as found
+)
+where agent is not null;
+
+-- blamed_agents: whose mistake decided each game, by people, by rules and by judges.
+-- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.
+-- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
+-- Shows: task_id, source, judge, agent, turn
+create or replace view blamed_agents as
+select
+    found.episode_id, games.benchmark, games.condition, games.model, team_names.team_name, games.task_id,
+    found.source, found.judge, found.agent, agents.role, found.turn
+from game_blames as found
 inner join games using (episode_id)
 inner join team_names using (episode_id)
-left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent
-where found.agent is not null;
+left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent;

@@ -1,27 +1,37 @@
+-- step_regrets: what each game lost by the step that failed.
+-- One row is (episode_id, step) of attributions, and one for all steps together.
+-- Materialized: by judged game
+create or replace view step_regrets as
+select episode_id, step, count(distinct turn) as turns, sum(cost) as cost
+from (
+    select episode_id, turn, coalesce(failure_steps.step, 'undecided') as step, cost
+    from unmaterialized('attributions') as attributions
+    left join failure_steps using (link)
+    where cost > 0 and isfinite(cost)
+)
+group by grouping sets ((episode_id, step), (episode_id));
+
 -- regret_by_step: which step failed: the share of all that the chosen games lost, by step; a table macro.
 -- One row is a step (failure_steps; `undecided` where nothing can be proven) of a benchmark whose attributed games lost something.
 -- Parameters: chosen: condition on the columns of `games`, true for all of them.
 -- Report: regret-by-step, ordered by benchmark, share desc, step
 create or replace macro regret_by_step(chosen := true) as table
 with found as (
-    select games.benchmark, episode_id, coalesce(failure_steps.step, 'undecided') as step, sum(cost) as cost, count(distinct turn) as turns
-    from attributions
+    select games.benchmark, episode_id, lost.step, lost.cost, lost.turns
+    from step_regrets as lost
     inner join (select * from games where chosen) as games using (episode_id)
-    left join failure_steps using (link)
-    where cost > 0 and isfinite(cost)
-    group by all
 ),
 
 sums as (
-    select benchmark, episode_id, sum(cost) as whole
+    select benchmark, episode_id, cost as whole
     from found
-    group by all
+    where step is null
 ),
 
 filled as (
     select sums.benchmark, steps.step, sums.whole, coalesce(found.cost, 0) as cost, coalesce(found.turns, 0) as turns
     from sums
-    inner join (select distinct benchmark, step from found) as steps using (benchmark)
+    inner join (select distinct benchmark, step from found where step is not null) as steps using (benchmark)
     left join found on sums.episode_id = found.episode_id and steps.step = found.step
 )
 
@@ -43,74 +53,85 @@ group by all;
 -- Shows: team_name, step, link, role, turns, cost_a_game, share, unit
 create or replace macro regret_by_team(chosen := true) as table
 with played as (
-    select episode_id, benchmark, model, team_name
+    select episode_id, benchmark, model, team_name, hash(benchmark, team_name) as team_key
     from (select * from games where chosen) as chosen_games
     inner join team_names using (episode_id)
 ),
 
-units as (
-    select episode_id, any_value(unit) as unit
+teams as (
+    select
+        team_key,
+        any_value(benchmark) as benchmark, any_value(team_name) as team_name, any_value(model) as model,
+        count(distinct episode_id) as games,
+        min(game_costs.unit) as unit
     from game_costs
+    inner join played using (episode_id)
     group by all
 ),
 
-valued as (
-    select team_name, benchmark, count(*) as games
-    from units
+agents_of_teams as (
+    select
+        team_key, regrets.agent, regrets.role, regrets.model, regrets.link, regrets.status,
+        sum(regrets.parts) as turns,
+        sum(regrets.cost) as cost
+    from game_regrets as regrets
     inner join played using (episode_id)
     group by all
 ),
 
 found as (
     select
-        played.benchmark, played.team_name, regrets.link,
+        team_key, teams.benchmark, teams.team_name, teams.model, teams.games, teams.unit, lost.link,
         coalesce(failure_steps.step, 'undecided') as step,
-        case when regrets.status = 'answered' then coalesce(agents.role, regrets.agent, 'no one at fault') else regrets.status end as part,
-        part || coalesce(' ' || case when agents.model <> played.team_name then agents.model end, '') as role,
-        any_value(played.model) as model,
-        sum(regrets.parts)::bigint as turns,
-        sum(regrets.cost) as cost,
-        any_value(units.unit) as unit
-    from game_regrets as regrets
-    inner join played using (episode_id)
-    left join units using (episode_id)
-    left join agents on regrets.episode_id = agents.episode_id and regrets.agent = agents.agent
-    left join failure_steps on regrets.link = failure_steps.link
+        case when lost.status = 'answered' then coalesce(lost.role, lost.agent, 'no one at fault') else lost.status end as part,
+        part || coalesce(' ' || case when lost.model <> teams.team_name then lost.model end, '') as role,
+        sum(lost.turns)::bigint as turns,
+        sum(lost.cost) as cost
+    from agents_of_teams as lost
+    inner join teams using (team_key)
+    left join failure_steps using (link)
     group by all
 )
 
 select
-    found.benchmark, found.team_name, found.model, found.link, found.step, found.part, found.role, found.turns, found.cost, valued.games,
-    found.cost / valued.games as cost_a_game,
-    found.cost / sum(found.cost) over (partition by found.benchmark, found.team_name) as share,
-    found.unit
-from found
-inner join valued using (benchmark, team_name);
+    benchmark, team_name, model, link, step, part, role, turns, cost, games,
+    cost / games as cost_a_game,
+    cost / sum(cost) over (partition by team_key) as share,
+    unit
+from found;
 
 -- regret_curve: what a game of each team had lost up to each turn, on the average; what has ended stays as it is; a table macro.
 -- One row is a turn of a team with games that have values.
 -- Parameters: chosen: condition on the columns of `games`, true for all of them.
 -- Report: regret-curve, ordered by benchmark, team_name, turn
 create or replace macro regret_curve(chosen := true) as table
-with lost as (
-    select benchmark, team_name, turn, unit, episode_id, greatest(cost, 0) as cost
-    from turn_costs
-    where isfinite(cost) and episode_id in (select episode_id from games where chosen)
+with played as (
+    select episode_id, benchmark, team_name, hash(benchmark, team_name) as team_key
+    from (select * from games where chosen) as chosen_games
+    inner join team_names using (episode_id)
 ),
 
 teams as (
-    select benchmark, team_name, count(distinct episode_id) as games
-    from lost
+    select team_key, any_value(benchmark) as benchmark, any_value(team_name) as team_name, count(distinct episode_id) as games
+    from game_costs
+    inner join played using (episode_id)
+    group by all
+),
+
+lost as (
+    select team_key, turn, sum(greatest(cost, 0)) as cost, min(unit) as unit
+    from every_family('turn_costs')
+    inner join played using (episode_id)
+    where isfinite(cost)
     group by all
 )
 
 select
-    lost.benchmark, lost.team_name, lost.turn, teams.games,
-    sum(sum(cost)) over (partition by lost.benchmark, lost.team_name order by lost.turn) / teams.games as lost_a_game,
-    any_value(lost.unit) as unit
+    teams.benchmark, teams.team_name, lost.turn, teams.games,
+    sum(lost.cost) over (partition by team_key order by lost.turn) / teams.games as lost_a_game,
+    lost.unit
 from lost
-inner join teams using (benchmark, team_name)
-group by lost.benchmark, lost.team_name, lost.turn, teams.games;
+inner join teams using (team_key);
 
 -- blamed_roles: how often people, rules and judges each blame a role for a failed game; a table macro.
 -- One row is a role and one who judges: all people together, or a judge in one manner of asking.

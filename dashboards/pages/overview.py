@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 
 _LEADERBOARD = """
-    SELECT * FROM leaderboard_by(levels := $levels) WHERE {filters}
+    SELECT * FROM {board} WHERE {filters} AND benchmark = $benchmark
     ORDER BY benchmark, score_mean DESC NULLS LAST, model, condition
 """
 
 
 def _leaderboard(read: Reader, benchmark: str) -> TableRows:
+    levels = list(read.address.all("level"))  # of all levels it was computed for the sentences
     return TableRows(
-        sql=_LEADERBOARD.replace("{filters}", "{filters} AND benchmark = $benchmark"),
-        parameters={"levels": list(read.address.all("level")) or None, "benchmark": benchmark},
+        sql=_LEADERBOARD.replace("{board}", "leaderboard_by(levels := $levels)" if levels else "leaderboard"),
+        parameters={"benchmark": benchmark} | ({"levels": levels} if levels else {}),
         filter_on=("condition", "model"),
         columns={
             "team_name": GridColumn(heading="Team"),
@@ -229,17 +230,26 @@ _TOTALS = """
 """
 _METRIC_ROWS = """
     WITH measured AS (
-        SELECT
-            games.benchmark, games.model, games.condition, metric, value,
-            CASE WHEN min(task_id) OVER row = max(task_id) OVER row THEN episode_id ELSE task_id END AS cluster
+        SELECT games.benchmark, games.model, games.condition, metric, value, task_id, episode_id
         FROM games INNER JOIN episode_metrics USING (episode_id)
         WHERE {filters} AND games.benchmark = $benchmark AND metric NOT LIKE '%.structure.%' AND metric NOT LIKE '%\\_t0' ESCAPE '\\'
-        WINDOW row AS (PARTITION BY games.model, games.condition, metric)
     ),
 
-    clusters AS (
-        SELECT benchmark, model, condition, metric, cluster, sum(value) AS k, count(*) AS n, min(value) AS least, max(value) AS most
+    tasks AS (
+        SELECT
+            benchmark, model, condition, metric, task_id AS cluster,
+            sum(value) AS k, count(*) AS n, min(value) AS least, max(value) AS most
         FROM measured GROUP BY ALL
+    ),
+
+    -- of rows with a single task what varies is the game
+    single AS (SELECT model, condition, metric FROM tasks GROUP BY ALL HAVING min(cluster) = max(cluster)),
+
+    clusters AS (
+        FROM tasks ANTI JOIN single USING (model, condition, metric)
+        UNION ALL
+        SELECT benchmark, model, condition, metric, episode_id, sum(value), count(*), min(value), max(value)
+        FROM measured SEMI JOIN single USING (model, condition, metric) GROUP BY ALL
     )
 
     SELECT

@@ -10,7 +10,7 @@ from analytics.losses.lost import amount, of_link, of_unit, reader_of
 from dashboards.address import game_at
 from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark, thing_of
-from dashboards.grid import Grid, TableRows, columns_of, fold
+from dashboards.grid import CUT, Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note
 from dashboards.reader import names_of_teams
 from schemas.common.wording import counted, in_words, share
@@ -52,8 +52,8 @@ _FAILED: Final = 4
 _BY_STEP: Final = "FROM regret_by_step({filters}) ORDER BY share DESC, step"
 _FLOWS: Final = "FROM regret_by_team({filters}) ORDER BY cost DESC, team_name, link, role"
 _COUNT: Final = """
-    SELECT count(DISTINCT (episode_id, turn)) AS turns, count(DISTINCT episode_id) AS games FROM attributions
-    WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
+    SELECT sum(turns)::BIGINT AS turns, count(*) AS games FROM step_regrets
+    WHERE step IS NULL AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     """
 _READERS: Final = """
     SELECT judge, count(DISTINCT episode_id) AS games FROM attributions
@@ -62,7 +62,7 @@ _READERS: Final = """
     """
 _BENCHMARKS: Final = """
     SELECT DISTINCT benchmark FROM games WHERE {filters} AND (
-        episode_id IN (SELECT episode_id FROM attributions) OR episode_id IN (SELECT episode_id FROM blamed_agents)
+        episode_id IN (SELECT episode_id FROM attributions) OR episode_id IN (SELECT episode_id FROM game_blames)
         OR episode_id IN (SELECT episode_id FROM labels WHERE rubric = 'mast')
     )
     """
@@ -73,11 +73,16 @@ _NAMED: Final = """
     WHERE {filters} AND benchmark = $benchmark ORDER BY task_id, episode_id, source, judge, agent
     """
 _CURVE: Final = "FROM regret_curve({filters}) ORDER BY team_name, turn"
-_TURNS: Final = """
-    SELECT team_name, task_id, turn, coalesce(agent, if(status = 'answered', 'no one at fault', status)) AS whose, agent_model, link, cost,
-        evidence, episode_id
-    FROM attributed_costs WHERE {filters} AND benchmark = $benchmark AND cost > 0 AND isfinite(cost)
-    ORDER BY cost DESC, episode_id, turn, whose
+_PARTS: Final = """
+    SELECT *, coalesce(agent, if(status = 'answered', 'no one at fault', status)) AS whose FROM attributions
+    WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters} AND benchmark = $benchmark)
+    """
+_TURNS: Final = f"""
+    SELECT team_name, task_id, turn, whose, agents.model AS agent_model, link, cost, evidence, found.episode_id
+    FROM ({_PARTS} ORDER BY cost DESC, episode_id, turn, whose {CUT}) AS found
+    INNER JOIN episodes USING (episode_id) INNER JOIN team_names USING (episode_id)
+    LEFT JOIN agents ON found.episode_id = agents.episode_id AND found.agent = agents.agent
+    ORDER BY cost DESC, found.episode_id, turn, whose
     """
 _CATEGORIES: Final = """
     SELECT team_name, condition, taxonomy, category, turns, cost_a_turn, share FROM cost_by_category
@@ -403,6 +408,7 @@ def _turns(_: Reader, benchmark: str) -> TableRows:
     return TableRows(
         columns=columns,
         sql=_TURNS,
+        counted=_PARTS,
         parameters={"benchmark": benchmark},
         filter_on=OTHER_FILTERS,
         link=lambda row: game_at(row["episode_id"], row["turn"]),

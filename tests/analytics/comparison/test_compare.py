@@ -21,8 +21,9 @@ import cotrace
 from analytics.associations import correlations, effects
 from analytics.comparison.compare import MeanDifference, ValueRange, compare, paired, unpaired
 from analytics.comparison.game_values import game_values, short_names
-from analytics.findings import headlines
+from analytics.findings import LEADERBOARD, headlines
 from analytics.planning import power, power_curves
+from analytics.query import query
 from analytics.reports import report
 from analytics.scales import ability
 from analytics.statistics.intervals import wilson
@@ -420,7 +421,7 @@ def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path
     of_switches = effects(store).to_dicts()
     assert {row["predictor"].split("=")[0] for row in of_switches} == {"memory"}
     assert sorted(row["game"] for row in of_switches) == sorted(GAMES)
-    boards = headlines(store)["coordination"]
+    boards = headlines(store, query(store, LEADERBOARD))["coordination"]
     assert len(boards) == len(GAMES)
     for game, board in zip(GAMES, boards, strict=True):
         assert board.game == game
