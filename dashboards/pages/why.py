@@ -52,7 +52,7 @@ _FAILED: Final = 4
 _BY_STEP: Final = "FROM regret_by_step({filters}) ORDER BY share DESC, step"
 _FLOWS: Final = "FROM regret_by_team({filters}) ORDER BY cost DESC, team_name, link, role"
 _COUNT: Final = """
-    SELECT sum(turns)::BIGINT AS turns, count(*) AS games FROM step_regrets
+    SELECT coalesce(sum(turns), 0)::BIGINT AS turns, count(*) AS games FROM step_regrets
     WHERE step IS NULL AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     """
 _READERS: Final = """
