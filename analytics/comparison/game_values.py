@@ -83,7 +83,8 @@ def game_values(store: Store, metric: str) -> pl.DataFrame:
         low, high = "CASE WHEN score_max IS NOT NULL THEN 0 END", "score_max"
     return query(
         store,
-        f"SELECT compared_games.*, measured.value::DOUBLE AS value, ({low})::DOUBLE AS low, ({high})::DOUBLE AS high "
+        "SELECT compared_games.* EXCLUDE (error, file, seed, stop_reason), "
+        f"measured.value::DOUBLE AS value, ({low})::DOUBLE AS low, ({high})::DOUBLE AS high "
         f"FROM ({found.sql}) AS measured INNER JOIN compared_games USING (episode_id) "
         "WHERE compared_games.ending = 'ended' AND isfinite(measured.value::DOUBLE) ORDER BY episode_id",
         dict(found.parameters) or None,
