@@ -173,7 +173,7 @@ def _board(benchmark: str, rows: Sequence[Row], pairs: Sequence[Row]) -> _Board:
     sides = {_side(row) for row in rows}
     own = [pair for pair in pairs if {_side(pair, "_a"), _side(pair, "_b")} <= sides]
     paired = [pair for pair in own if pair["paired"]]
-    return _Board(benchmark, rows, paired, len(paired) < len(own))
+    return _Board(benchmark, rows, paired, any(pair["tasks"] > 1 for pair in own if not pair["paired"]))
 
 
 def _side(row: Row, end: str = "") -> _Side:
@@ -283,6 +283,8 @@ def _names(rows: Sequence[Row]) -> dict[_Side, str]:
 
 
 def _nothing_shown(board: _Board) -> str:
+    if not board.pairs and not board.has_other_pairs:
+        return "a single shared task can show no difference between teams"
     if not board.pairs:
         return "teams and tasks cannot be distinguished, so no difference between teams is shown"
     most = max(pair["tasks"] for pair in board.pairs)

@@ -75,6 +75,14 @@ def test_teams_on_tasks_of_their_own_are_not_told_behind(tmp_path: Path) -> None
     assert row["advice"].index("teams and tasks cannot be distinguished") < row["advice"].index("p ")
 
 
+def test_teams_that_share_their_only_task_played_the_same(tmp_path: Path) -> None:
+    """Below two shared tasks `compare` has no pairs, but that is no sign of other tasks."""
+    games = [game for team, score in (("one", 0.2), ("other", 0.9)) for game in games_of(team, np.array([score]), ["t"])]
+    sentence = who(store_with(tmp_path, games)).sentence
+    assert "same tasks" not in sentence
+    assert "a single shared task can show no difference" in sentence
+
+
 @pytest.mark.parametrize("tasks", [1, 3])
 def test_equal_means_have_no_lowest(tmp_path: Path, tasks: int) -> None:
     """One of them was the lowest and another the highest, both 1.00."""
