@@ -1,6 +1,7 @@
 """`python tools/make_pictures.py STORE OUT`: pictures of every page, 1440 and 420 pixels wide, light and dark, to be looked at one by one.
 
-With `--front FAMILY` OUT is a file: the first screen. docs/overview.png is over the published CRAFT games and four scripted teams,
+With `--front FAMILY` OUT is a file: the first screen. docs/overview.png is over three published CRAFT games of models,
+two of another one, those of `cotrace/demo_games` and four scripted teams,
 docs/overview_avalon.png over two folders of published games of Avalon (12 with five players, 10 with seven) and those of
 `cotrace/demo_games`.
 
