@@ -13,9 +13,11 @@ import socket
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
 
 import aiohttp
 import httpx
@@ -162,12 +164,27 @@ class Exchange:
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Gives out no connection on which something has come that no request has asked for: it would be taken for the next reply."""
+    """Reuses no connection on which something has come that no request has asked for: it would be taken for the next reply."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self._used: WeakSet[Any] = WeakSet()
+        """Protocols of connections that have carried a request; on a new one a server may speak first, however often it is opened."""
 
     async def connect(self, *args: Any, **more: Any) -> aiohttp.connector.Connection:
-        while (found := await super().connect(*args, **more)).protocol is not None and found.protocol.should_close:
+        while (protocol := (found := await super().connect(*args, **more)).protocol) in self._used and _has_more(protocol):
             found.close()
+        self._used.add(protocol)
         return found
+
+
+def _has_more(protocol: Any) -> bool:
+    """Whether something has come since the last reply, or the end: read already, or, where the event loop is late, not yet."""
+    if protocol.should_close or protocol.transport is None:
+        return True
+    with DefaultSelector() as selector:
+        selector.register(protocol.transport.get_extra_info("socket"), EVENT_READ)
+        return bool(selector.select(0))
 
 
 class Counted:

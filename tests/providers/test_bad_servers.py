@@ -10,6 +10,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import chain, repeat
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ import pytest
 from providers.asker import Asker, JobTerms, Reply, Request
 from providers.faults import HopelessError
 from providers.prices import Budget, Price
+from providers.wire import Exchange
 from tests.providers.test_asker import Sheet, numbered_prompt, settings
 
 RIGHT: Final = ("yes", "no")
@@ -269,3 +271,28 @@ def test_a_reply_with_parts_of_other_types_ends_in_one_line(name: str, monkeypat
     assert (one.call.status, one.filled) == ("failed", None)
     assert len((one.call.error or "").splitlines()) == 1
     assert requests <= MOST_REQUESTS
+
+
+def test_a_reply_that_waits_unread_is_not_the_next_answer() -> None:
+    """Nor where the event loop is late: what nobody asked for is in the socket, not yet in the client, when the next request goes out."""
+    came: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(http(b"asked for"))
+        writer.close()
+
+    async def bodies() -> list[bytes]:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        exchange = Exchange(5.0, 1000)
+        async with server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+            first = await exchange.send("GET", url, {}, b"")
+            came[0].write(http(b"unasked"))
+            second = await exchange.send("GET", url, {}, b"")
+            await exchange.close()
+        return [first.body, second.body]
+
+    assert asyncio.run(bodies()) == [b"asked for"] * 2
