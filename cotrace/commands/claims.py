@@ -59,7 +59,7 @@ def measured(
         command = f"cotrace claims MESSAGES.jsonl --against {in_shell(against)}"
         raise UsageError(f"--against {against}: give the file of the messages, too: {command}")
     if reader.stored == PLANTED:
-        raise UsageError(f"--reader {reader.name}: its claims are those that {against}; measure rules, llm:... or llm-only:...")
+        raise UsageError(f"--reader {reader.name}: its claims are those of {against}; measure rules, llm:... or llm-only:...")
     refuse_batch_of_rules(reader, batch=asked.batch)
     family = messages_of(asked.benchmark)
     found = family.annotated_messages(Path(file.name), against)

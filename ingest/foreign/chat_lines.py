@@ -155,7 +155,7 @@ def _plain(value: Any) -> Any:
 
 
 FORMAT: Final = "chat_lines"
-VERSION: Final = 7
+VERSION: Final = 8
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)
@@ -256,20 +256,23 @@ def _continued(rows: Iterable[Row]) -> Iterator[Row]:
 def _joined(last: Row, row: Row) -> Row | None:
     """Two rows as one where they are states of one conversation; the ids of the first stay, so that its own stays when the log grows."""
     before, now = (parsed(one.values.get("messages")) for one in (last, row))
-    if not (isinstance(before, list) and isinstance(now, list) and before and now) or _are_apart(last, row):
+    if not (isinstance(before, list) and isinstance(now, list) and _are_messages(now[-1:])) or _are_apart(last, row):
         return None
-    if not all(map(_is_same, before, now)):
+    if not (before and all(map(_is_same, before, now))):
         return None
     if len(now) > len(before):
-        same = {name: last.values[name] for name in IDS if name in last.values}
-        return last._replace(values={**row.values, **same, "messages": [*before, *now[len(before) :]]})
+        apart, named = ({name: last.values[name] for name in names if name in last.values} for names in (TELL_APART, IDS))
+        return last._replace(values={**apart, **row.values, **named, "messages": [*before, *now[len(before) :]]})
     ids, known = ([inner_message(one).get("id") for one in messages] for messages in (now, before))
     return last if all(isinstance(one, str) for one in ids) and ids == known[: len(now)] else None  # a game played twice has other ids
 
 
 def _are_apart(last: Row, row: Row) -> bool:
     """Whether two rows state that they are of different conversations: by what tells games apart, or since the first has an outcome."""
-    facts = [{name: one.values.get(name) for name in TELL_APART if one.values.get(name) not in (None, one.locator)} for one in (last, row)]
+    facts = [
+        {name: found for name in TELL_APART if isinstance(found := one.values.get(name), str | int | float) and found != one.locator}
+        for one in (last, row)
+    ]
     return any(facts[1].get(name, one) != one for name, one in facts[0].items()) or any(
         last.values.get(name) is not None for name in _OUTCOMES
     )
@@ -291,10 +294,16 @@ def _with_reply(row: Row) -> Row:
         reply = [given] if is_message(given) else next((facts["messages"] for _, facts in _lists(given)), [])
     if not reply:
         return row
-    usage = given.get("usage") if isinstance(given, Mapping) else None
-    *others, last = reply
+    usage = (given.get("usage") if isinstance(given, Mapping) else None) or row.values.get("usage")
+    *others, last = _new(messages, reply)
     written = [*others, {"usage": usage, **last} if usage else last]
-    return row._replace(values={**{name: one for name, one in row.values.items() if name != key}, "messages": [*messages, *written]})
+    facts = {name: one for name, one in row.values.items() if name not in (key, "usage")}
+    return row._replace(values={**facts, "messages": [*messages, *written]})
+
+
+def _new(asked: list[Any], answered: list[Any]) -> list[Any]:
+    """What is written in answer to messages, which some programs repeat before it."""
+    return answered[len(asked) :] if len(answered) > len(asked) and all(map(_is_same, asked, answered)) else answered
 
 
 _WORDS_OF_REPLIES: Final = ("response", "completion", "reply")
@@ -306,7 +315,7 @@ def _of_row(row: Row) -> Iterator[Row]:
     held = list(_lists(row.values))
     if len(held) == len(_SIDES) and all(path.partition(".")[0] in side for (path, _), side in zip(held, _SIDES, strict=True)):
         (path, asked), (_, answered) = held
-        *others, last = answered["messages"]
+        *others, last = _new(asked["messages"], answered["messages"])
         replies = [*others, {"usage": answered.get("usage"), **last} if isinstance(last, Mapping) else last]
         held = [(path, {**asked, **answered, "messages": [*asked["messages"], *replies]})]
     for path, facts in held:
@@ -320,6 +329,8 @@ _SIDES: Final = (frozenset({"request", "input", "inputs", "prompt"}), frozenset(
 
 
 def _is_same(one: Any, other: Any) -> bool:
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
+        return False
     return one == other or [_words(message) for message in chat_messages(plain_keys(one))] == [
         _words(message) for message in chat_messages(plain_keys(other))
     ]

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
 from ingest.conversation.rows import Conversation, LoggedMessage, numbers, outcome, whole_number
@@ -31,8 +31,11 @@ _LONGEST_TASK: Final = 200
 """Characters of a task's name; a longer text is the task itself."""
 _ATTEMPTS: Final = ("attempt", "trial", "epoch")
 _REPEATS: Final = (*_ATTEMPTS, "run", "run_id", "repeat", "repetition", "rollout", "seed")
-TELL_APART: Final = (*_IDS_OF_ROWS[:-1], *_IDS_OF_GAMES, *_TASKS, *_TASKS_OR_KINDS, *_ATTEMPTS, "seed", "model")
-"""Columns whose values differ only between games; ids of rows may be those of requests, or of traces of parts."""
+TELL_APART: Final = (
+    *(*_IDS_OF_ROWS[:-1], *_IDS_OF_GAMES, *_TASKS, *_TASKS_OR_KINDS),
+    *(*(name for name in _REPEATS if name != "run_id"), "model"),
+)
+"""Columns whose values differ only between games; ids of rows, and of runs, may be those of requests, or of traces of parts."""
 
 
 class Row(NamedTuple):
@@ -74,12 +77,14 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
     columns = mapping.conversation
     messages = columns.messages
     name = None if columns.id == FILE and FILE not in first.values and messages is None else columns.id
+    within = None
     if columns.id is None and messages is None:
         messages = "messages" if isinstance(first.values.get("messages"), list) else None
         name = None if messages else next((column for column in _IDS_OF_ROWS if first.values.get(column) is not None), None)
         if name is None and messages is None:
             rows = list(rows)
             name = next((column for column in (*_IDS_OF_GAMES, *_OF_MESSAGES) if _repeats(column, rows)), None)
+            within = None if name is None else _numbered_within(name, rows)
     mapping = mapping.model_copy(update={"conversation": columns.model_copy(update={"id": name, "messages": messages})})
     if mapping.conversation.messages and mapping.conversation.id == FILE:
         yield _joined(list(rows), mapping, file)
@@ -93,7 +98,7 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
             task = task if row.locator or _name(row.values, mapping) else _stem(file)
             yield Group(name, task, row.locator, row.values, get(row.values, column), mapping, row.outer)
     else:
-        yield from _by_id(rows, mapping, file)
+        yield from _by_id(rows, mapping, file, within)
 
 
 def _repeats(column: str, rows: Sequence[Row]) -> bool:
@@ -103,6 +108,17 @@ def _repeats(column: str, rows: Sequence[Row]) -> bool:
 
 
 _NEARLY_ALL: Final = 0.9
+
+
+def _numbered_within(name: str, rows: Sequence[Row]) -> str | None:
+    """The column of what games are numbered in, such as a run: its value changes wherever a number comes back, and only there."""
+    numbers = [str(row.values.get(name)) for row in rows]
+    for column in (*_TASKS, *_TASKS_OR_KINDS, *_REPEATS, "model"):
+        games = [(number, str(row.values.get(column))) for number, row in zip(numbers, rows, strict=True)]
+        stretches = [sum(1 for _ in groupby(one)) for one in (numbers, games)]
+        if column != name and stretches == [len(set(games))] * 2 and len(set(games)) > len(set(numbers)):
+            return column
+    return None
 
 
 def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
@@ -178,12 +194,13 @@ def _joined(rows: Sequence[Row], mapping: ChatMapping, file: str) -> Group:
     return Group(_stem(file), _stem(file), "", {**rows[0].outer} or _facts(list(rows)), messages, mapping, rows[0].outer)
 
 
-def _by_id(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:
-    """One message a row."""
+def _by_id(rows: Iterable[Row], mapping: ChatMapping, file: str, within: str | None) -> Iterator[Group]:
+    """One message a row; ids count only `within` the values of a column."""
     groups: dict[str, list[Row]] = {}
     whole = None if mapping.conversation.id else _stem(file)
     for row in rows:
         name = _name(row.values, mapping) if whole is None else whole
+        name = name if name is None or within is None else f"{row.values.get(within)} {name}"
         groups.setdefault("" if name is None else name, []).append(row)
     for name, group in groups.items():
         locator = group[0].locator if whole is None else ""

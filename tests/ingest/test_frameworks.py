@@ -357,6 +357,8 @@ _STATES: dict[str, list[Any]] = {
     ],
     "checkpoints, the last first": [{"values": {"messages": _STATE[:end]}, "next": []} for end in (3, 2, 1)],
     "checkpoints": [{"values": {"messages": _STATE[:end]}, "next": []} for end in (1, 2, 3)],
+    "a state of the game beside each": [{"messages": _STATE[:end], "game": {"step": end}} for end in (1, 2, 3)],
+    "what came in, and all that went out": [{"inputs": {"messages": _STATE[:1]}, "outputs": {"messages": _STATE}}],
     "events": [
         {"data": {"input": {"messages": _STATE[:1]}}},
         {"data": {"input": {"messages": [_STATE[:1]]}}},
@@ -385,6 +387,7 @@ _LAMPS: list[dict[str, Any]] = [{"role": "user", "content": "Is there a red lamp
         [{"conversation_id": "a", "messages": _LAMPS[:1]}, {"conversation_id": "b", "messages": _LAMPS}],
         [{"conversation_id": "a", "log": {"held": _LAMPS[:1]}}, {"conversation_id": "b", "log": {"held": _LAMPS}}],
         [{"model": "m", "messages": _LAMPS[:1]}, {"model": "n", "messages": _LAMPS}],
+        [{"rollout": 1, "messages": _LAMPS[:1]}, {"rollout": 2, "messages": _LAMPS}],
         [{"messages": _LAMPS[:1], "success": False}, {"messages": _LAMPS, "success": True}],
     ],
 )
@@ -398,6 +401,8 @@ def test_games_that_begin_alike_stay_apart(rows: list[Any], tmp_path: Path) -> N
     [
         ({"response": "Yes, for ten."}, ["Is there a red lamp?", "Yes, for ten."]),
         ({"response": {"choices": [{"message": _LAMPS[1]}], "usage": _USAGE}}, ["Is there a red lamp?", "Yes, for ten."]),
+        ({"response": "Yes, for ten.", "usage": _USAGE}, ["Is there a red lamp?", "Yes, for ten."]),
+        ({"output": _LAMPS}, ["Is there a red lamp?", "Yes, for ten."]),
         ({"output": [_LAMPS[1]]}, ["Is there a red lamp?", "Yes, for ten."]),
         ({"output": _LAMPS[1]}, ["Is there a red lamp?", "Yes, for ten."]),
         ({"output": "ten"}, ["Is there a red lamp?"]),
@@ -408,6 +413,20 @@ def test_a_reply_next_to_its_messages_is_a_message(reply: dict[str, Any], texts:
     found = ingested(tmp_path, written(tmp_path / "a.jsonl", *({"id": name, "messages": _LAMPS[:1], **reply} for name in "ab")))
     assert found.rows("SELECT list(text ORDER BY turn) FROM utterances GROUP BY episode_id") == [(texts,), (texts,)]
     assert found.rows("SELECT sum(tokens_out) FROM calls") == [(6,) if "usage" in str(reply) else (None,)]
+
+
+def test_requests_that_continue_one_another_keep_tokens_and_task(tmp_path: Path) -> None:
+    """Of each request, although only the first names the task; a row whose messages are none costs no other."""
+    rows = [
+        {"task_id": "lamps", "messages": _LAMPS[:1], "response": "Yes, for ten.", "usage": _USAGE},
+        {"messages": [*_LAMPS, {"role": "user", "content": "And a blue one?"}], "response": "No.", "usage": _USAGE},
+        {"messages": ["no message"]},
+        {"messages": [7]},
+    ]
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *rows))
+    assert found.rows("SELECT task_id, turns_taken FROM episodes") == [("lamps", 4)]
+    assert found.rows("SELECT count(*), sum(tokens_in), sum(tokens_out) FROM calls") == [(2, 14, 6)]
+    assert len(found.refused) == 2
 
 
 _CHATS: dict[str, Any] = {

@@ -274,7 +274,7 @@ def test_a_reply_with_parts_of_other_types_ends_in_one_line(name: str, monkeypat
 
 
 def test_a_reply_that_waits_unread_is_not_the_next_answer() -> None:
-    """Nor where the event loop is late: what nobody asked for is in the socket, not yet in the client, when the next request goes out."""
+    """Nor where the event loop is late: what no request asked for is in the socket, not yet read, when the next one goes out."""
     came: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

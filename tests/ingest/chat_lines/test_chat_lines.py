@@ -147,6 +147,28 @@ def test_messages_are_gathered_by_what_tells_games_apart(column: str, values: tu
 
 
 @pytest.mark.parametrize(
+    ("numbered", "outer", "games"),
+    [
+        ("episode", ("run_id", "aabb"), 4),
+        ("episode", ("task_id", "aabb"), 4),
+        ("game", ("seed", (7, 7, 8, 8)), 4),
+        ("game_id", ("channel_id", "aabb"), 2),
+        ("game_id", ("task_id", "abab"), 2),
+    ],
+)
+def test_games_numbered_anew_in_each_run_stay_apart(numbered: str, outer: tuple[str, Any], games: int, tmp_path: Path) -> None:
+    """A number that comes back after others, with another value of a run, task or seed, is another game; what varies in a game is none."""
+    column, values = outer
+    rows = [
+        {numbered: place % 2 if games > 2 else place // 2, column: value, "speaker": speaker, "text": f"{text}, {speaker}"}
+        for place, (value, text) in enumerate(zip(values, _LINES, strict=True))
+        for speaker in "xy"
+    ]
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", *rows))
+    assert found.rows("SELECT count(*), sum(turns_taken) FROM episodes") == [(games, 8)]
+
+
+@pytest.mark.parametrize(
     ("key", "names", "agents"),
     [
         *((key, "xy", ["x", "y", "x", "y"]) for key in ("agent_name", "from_agent", "sender_name", "character", "agent_id")),
