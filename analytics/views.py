@@ -144,7 +144,8 @@ _SECTION = re.compile(
 )
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(?!unmaterialized\b)(\w+)|unmaterialized\('(\w+)'\)")
-_COMMENT = re.compile(r"--[^\n]*")
+_COMMENT = re.compile(r"('[^']*')|--[^\n]*")
+"""Or a text, which stays: it may hold two hyphens."""
 _MACRO = re.compile(r"create or replace macro (\w+)")
 _CALL = re.compile(r"(\w+)\(")
 _NAME = re.compile(r"-- ([a-z]\w*): ")
@@ -329,7 +330,7 @@ def _united(sql: str, names: Collection[str]) -> str:
 
 def _read_by(sql: str) -> Iterator[str]:
     """What a statement reads: tables, views and common table expressions."""
-    for found in _FROM.finditer(_COMMENT.sub("", sql)):
+    for found in _FROM.finditer(_COMMENT.sub(r"\1", sql)):
         yield found[1] or found[2]
 
 
@@ -347,7 +348,7 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
 def reads(statements: Mapping[str, str]) -> dict[str, set[str]]:
     """Which other statements each reads, of those of all views and macros by name."""
     made = {macro: name for name, sql in statements.items() for macro in _MACRO.findall(sql)}
-    called = {name: {made[word] for word in _CALL.findall(_COMMENT.sub("", sql)) if word in made} for name, sql in statements.items()}
+    called = {name: {made[word] for word in _CALL.findall(_COMMENT.sub(r"\1", sql)) if word in made} for name, sql in statements.items()}
     return {name: (called[name].union(_read_by(sql)) & statements.keys()) - {name} for name, sql in statements.items()}
 
 
@@ -362,7 +363,7 @@ def _versions(statements: Mapping[str, str]) -> dict[str, str]:
         found = {name}
         while more := {other for one in found for other in read[one]} - found:
             found |= more
-        texts = [_COMMENT.sub("", statements[one]) for one in sorted(found)]
+        texts = [_COMMENT.sub(r"\1", statements[one]) for one in sorted(found)]
         return sha256("\0".join([str(SCHEMA_VERSION), *texts]).encode()).hexdigest()[:16]
 
     return {name: version(name) for name in statements}

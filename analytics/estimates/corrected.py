@@ -217,7 +217,7 @@ def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
     }
     if is_refused:
         row |= dict(zip(("least_possible", "most_possible"), _bounds(judged, powered, is_untested=is_untested), strict=True))
-    if is_refused or judged.abstained > NEGLIGIBLE * (len(answered) + judged.abstained) or judged.doubt.is_general:
+    if is_refused or judged.abstained > NEGLIGIBLE * (row["units"] + judged.abstained) or judged.doubt.is_general:
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
     if is_refused:
         row |= {"advice": _refusal(row, judged, is_untested=is_untested), "rater_low": None, "rater_high": None}

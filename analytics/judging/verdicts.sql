@@ -107,13 +107,19 @@ group by run_id, runs.benchmark;
 -- Report: spending, ordered by purpose
 create or replace view spending as
 select
-    'judge' as purpose, sum(calls)::bigint as calls, sum(tokens_in)::bigint as tokens_in, sum(tokens_out)::bigint as tokens_out, sum(cost) as cost,
+    'judge' as purpose, sum(calls)::bigint as calls,
+    case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
+    case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
+    sum(cost) as cost,
     sum(calls_unpriced)::bigint as calls_unpriced
 from scoring_jobs
 having count(*) > 0
 union all by name
 select
-    purpose, sum(attempts)::bigint as calls, sum(tokens_in)::bigint as tokens_in, sum(tokens_out)::bigint as tokens_out, sum(cost) as cost,
+    purpose, sum(attempts)::bigint as calls,
+    case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
+    case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
+    sum(cost) as cost,
     count(*) filter (cost is null) as calls_unpriced
 from calls
 where purpose <> 'judge'

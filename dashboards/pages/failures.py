@@ -59,7 +59,7 @@ _NOTED: Final = """
     FROM ({rows}) AS counted
     LEFT JOIN (
         SELECT "{by}", category, count(DISTINCT note_id) AS notes FROM failure_turns INNER JOIN notes USING (episode_id, turn)
-        WHERE {{filters}} AND taxonomy = $taxonomy GROUP BY ALL
+        WHERE {{filters}} AND taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) GROUP BY ALL
     ) AS noted ON counted."{by}" IS NOT DISTINCT FROM noted."{by}" AND counted.category = noted.category
     ORDER BY counted."{by}", counted.category
 """
@@ -116,7 +116,7 @@ def _body(read: Reader, _: str) -> Part:
     hint = f"Share of {counted}.{few} Click a part of a bar to read the turns behind it."
     return html.Div(
         [
-            html.P(_dearest(rows) if weight == "cost" else _commonest(rows, by, wrong), className="lead"),
+            html.P(_dearest(rows, by) if weight == "cost" else _commonest(rows, by, wrong), className="lead"),
             choices,
             card(
                 "What went wrong",
@@ -151,12 +151,12 @@ def _weight(read: Reader) -> str:
     return "cost" if read.address.one("weight") == "cost" else "turns"
 
 
-def _dearest(rows: pl.DataFrame) -> str:
+def _dearest(rows: pl.DataFrame, by: str) -> str:
     """The category whose turns lost most, in a sentence."""
     import polars as pl
 
     totals = rows.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
-    whole = float(rows.unique(rows.columns[0])["denominator"].sum())
+    whole = float(rows.unique(by)["denominator"].sum())
     if not whole:
         return "Nothing was lost."
     return f"Most was lost on turns of {in_words(totals.row(0)[0])}: {share(totals.row(0)[1] / whole)} of all that was lost."

@@ -50,8 +50,8 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     Raises:
         UsageError: it is not SQL, not one statement, or no query; or it could do more than read.
     """
-    if sql in _CHECKED:
-        return _CHECKED[sql]
+    if (checked := _CHECKED.get(sql)) is not None:  # asked once: another thread may clear it
+        return checked
     text, sql = sql, _with_columns_quoted(_as_utf8(sql), connection)
     statements = _statements(sql, connection)
     if len(statements) != 1:

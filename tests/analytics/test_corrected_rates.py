@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from polars.testing import assert_frame_equal
 from scipy import stats
 
 from analytics.comparison.compare import compare
@@ -206,6 +207,16 @@ def test_a_judge_that_does_not_answer_is_corrected_by_labels_of_what_it_left(tmp
             assert f"the judge left {row['abstained']} of 200 units without an answer, none of which is labelled" in row["advice"]
             assert row["least_possible"] < 0.4 < row["most_possible"]
             assert row["most_possible"] - row["least_possible"] < 0.65  # what was answered is known by labels
+
+
+def test_units_that_are_counted_give_the_numbers_of_units_one_by_one(tmp_path: Path) -> None:
+    """Also where few units are without an answer: few of the units, though many of the ways in which units of a game were answered."""
+    store = drawn(tmp_path, labelled_if=lambda *_: 1.0, answered_if=(0.983, 0.983), games=60)
+    counted = corrected_rates(store)
+    assert (counted["abstained"] > 0).all()
+    assert (counted["abstained"] < 0.02 * counted["units"]).all()
+    assert counted["rogan_gladen"].is_not_null().all()
+    assert_frame_equal(counted, corrected_rates(store, answers_by="turn"))
 
 
 def test_random_labels_still_correct(tmp_path: Path) -> None:

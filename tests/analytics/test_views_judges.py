@@ -277,6 +277,15 @@ def test_cost_sums_priced_jobs_only(tmp_path: Path) -> None:
     assert "3 calls of unknown cost" in page
 
 
+def test_tokens_that_a_job_did_not_count_are_not_none(tmp_path: Path) -> None:
+    """A sum over jobs or calls of which some counted no tokens is unknown, as `cost` has it."""
+    store = judged(tmp_path, [job("a", judge="llm:x/y"), job("b", judge="llm:x/y")._replace(tokens_in=None)], [])
+    asked = "select 'judge' as purpose, tokens_in, tokens_out from cost"
+    assert (
+        query(store, f"{asked} union all by name select purpose, tokens_in, tokens_out from spending").rows() == [("judge", None, 20)] * 2
+    )
+
+
 def test_candidates_that_are_not_listed_do_not_make_an_outcome(tmp_path: Path) -> None:
     """A turn whose candidates only the replay knows is no_oracle."""
     game = Game([Step('"B"', (Move("place"),), (Candidate("place", listed=False),))], start='"A"')

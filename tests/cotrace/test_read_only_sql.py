@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import schemas.store.read_only_sql
 from analytics.installation import ensure_installed
 from analytics.query import query
 from schemas.common.errors import UsageError
@@ -162,6 +163,22 @@ def _passes(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:
 def test_what_reads_is_answered(sql: str, store: Store) -> None:
     """Every kind of query, with commas, comments and semicolons after it."""
     assert query(store, sql).height >= 1
+
+
+class _Cleared(dict[str, str]):
+    """Cleared by another thread whenever somebody has looked."""
+
+    def __contains__(self, key: object) -> bool:
+        is_there = super().__contains__(key)
+        self.clear()
+        return is_there
+
+
+def test_a_query_that_another_thread_forgets_is_checked_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was checked is remembered up to a number of texts, by all threads of a page's server."""
+    with store.reading() as connection:
+        monkeypatch.setattr(schemas.store.read_only_sql, "_CHECKED", _Cleared({"SELECT 1": "SELECT 1"}))
+        assert as_query("SELECT 1", connection) == "SELECT 1"
 
 
 @pytest.mark.parametrize("name", ["copy to the log", "copy in a with", "copy explained", "copy as data", "second statement"])

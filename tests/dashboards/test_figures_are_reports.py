@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -17,12 +19,15 @@ from dashboards.address import Address
 from dashboards.filters import narrowed
 from dashboards.grid import Grid
 from dashboards.judging import panel, scores
+from dashboards.page_file import page_file
 from dashboards.pages import failures, overview, runs, why
 from dashboards.reader import Reader, reader
 from games.einstein.experiment import play_planted
+from ingest.labels.load import add_note
 from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from schemas.common.wording import share
 from schemas.records import Label
 from schemas.store import batches
 from schemas.store.store import Store
@@ -186,3 +191,37 @@ def test_a_table_has_the_numbers_of_its_report(store: Store, table: Grid, name: 
     assert numbers
     assert shown.height > 0
     assert sorted(map(str, shown.select(numbers).rows())) == sorted(map(str, rows.head(shown.height).select(numbers).rows()))
+
+
+def test_the_sentence_on_what_was_lost_is_about_all_groups(store: Store) -> None:
+    """Of all that was lost, as the report has it: of the whole of each team."""
+    lost = report(store, "cost-by-category", per="model").filter(taxonomy="einstein_published")
+    lost = lost.filter(pl.col("category") != "no_oracle_or_attempt", pl.col("share").is_not_null())
+    most = lost.group_by("category").agg(pl.col("cost").sum()).sort("cost")["cost"][-1]
+    whole = lost.unique("model")["whole"].sum()
+    assert lost["model"].n_unique() > 1
+    address = Address.parse("/failures", urlencode({"taxonomy": "einstein_published", "weight": "cost", "by": "model"}))
+    assert f": {share(most / whole)} of all that was lost." in page_file(store, address, raises=True)
+
+
+def test_notes_are_counted_of_the_benchmark_in_view(store: Store, tmp_path: Path) -> None:
+    """A taxonomy may be that of several benchmarks."""
+    path = tmp_path / "two.duckdb"
+    shutil.copy(store.path, path)
+    two = Store(path)
+    turns = query(two, "SELECT DISTINCT episode_id, turn FROM failure_turns WHERE taxonomy = 'einstein_published' ORDER BY ALL")
+    for episode_id, turn in turns.rows():
+        add_note(two, episode_id, turn, author="ann", text="look")
+    with two.writing() as connection:
+        connection.execute(
+            "UPDATE episodes SET benchmark = 'other' WHERE episode_id IN (SELECT episode_id FROM episodes ORDER BY 1 LIMIT 6)"
+        )
+    address = Address.parse("/failures", urlencode({"benchmark": "einstein", "taxonomy": "einstein_published", "by": "turn"}))
+    with reader(two, address) as read:
+        asked = failures.COUNTS.make(read, "")
+        noted = read.rows(asked.sql, asked.parameters, filter_on=asked.filter_on)
+    about = "taxonomy = 'einstein_published' AND benchmark = 'einstein' AND counted"
+    expected = query(
+        two, f"SELECT count(DISTINCT (category, turn, note_id)) FROM failure_turns INNER JOIN notes USING (episode_id, turn) WHERE {about}"
+    )
+    assert noted["notes"].sum() == expected.item() > 0
