@@ -92,6 +92,7 @@ def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
         (READERS["sane"]["builder"], "CLARIFY: [your question here]"),
         (READERS["sane"]["builder"], "I will not do PLACE:rs:(0,0):0:CONFIRM:red, since D1 wants to wait."),
         (READERS["sane"]["builder"], 'D1 said "PLACE:rs:(0,0):0:CONFIRM:red"'),
+        (READERS["sane"]["builder"], "If D1 agrees, PLACE:rs:(0,0):0:CONFIRM:red"),
         (READERS["sane"]["director"], "<think>...</think><message>...</message>"),
         (READERS["sane"]["director"], "<think>Your reasoning</think><message>[Your instruction to the builder]</message>"),
         (answer_reading, '{"message": "<your message>", "actions": []}'),
@@ -102,6 +103,20 @@ def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
 def test_an_unfilled_form_and_what_is_not_done_are_unreadable(read: ReadReply, reply: str) -> None:
     """Places of a form in whatever marks, its schema, and moves that are denied or reported."""
     assert read(reply).read == "unreadable"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "D1 said to begin on the left, so ",
+        "As D2 said, my move is ",
+        "D1 says red. I'll do ",
+        "It doesn't fit on the left, my move is ",
+    ],
+)
+def test_an_action_after_a_reason_is_read(before: str) -> None:
+    """What another said, or what is not possible, is in a sentence or clause before that of the action."""
+    assert READERS["sane"]["builder"](f"{before}PLACE:rs:(0,0):1:CONFIRM:red").read != "unreadable"
 
 
 def test_a_draft_in_thoughts_is_not_the_action_and_the_partners_part_is_not_ones_own() -> None:

@@ -357,7 +357,7 @@ _STATES: dict[str, list[Any]] = {
     ],
     "checkpoints, the last first": [{"values": {"messages": _STATE[:end]}, "next": []} for end in (3, 2, 1)],
     "checkpoints": [{"values": {"messages": _STATE[:end]}, "next": []} for end in (1, 2, 3)],
-    "a state of the game beside each": [{"messages": _STATE[:end], "game": {"step": end}} for end in (1, 2, 3)],
+    "a state of the game with each": [{"messages": _STATE[:end], "game": {"step": end}} for end in (1, 2, 3)],
     "what came in, and all that went out": [{"inputs": {"messages": _STATE[:1]}, "outputs": {"messages": _STATE}}],
     "events": [
         {"data": {"input": {"messages": _STATE[:1]}}},

@@ -218,8 +218,12 @@ _LEAD: Final = re.compile(r"(?:[\s>*#\-+•`_~\"'“(\[]|\d+[.)]\s|</?\w+>)*")
 _TRAIL: Final = re.compile(r"(?:\s|[*`_~\]]|</\w+>)*\Z")
 _VERB: Final = re.compile(r"(?<![A-Za-z])(PLACE|REMOVE|CLARIFY)[*`_]*\s*:")
 _ANY_CASE: Final = re.compile(_VERB.pattern, re.IGNORECASE)
-_NOT_DONE: Final = re.compile(r"\b(?:not|never|cannot|if|unless|instead of|rather than|sa(?:ys?|id))\b|n['’]t\b", re.IGNORECASE)
-"""Before an action in a sentence: its author does not do it, or only reports or supposes it."""
+_SENTENCE: Final = re.compile(r"[.;!?]\s")
+_CLAUSE: Final = re.compile(r",\s*(?:so|then|therefore|hence)\b|,(?=[^,]*\w)", re.IGNORECASE)
+_SUPPOSED: Final = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+"""Anywhere before an action in its sentence: its author only supposes it."""
+_NOT_DONE: Final = re.compile(r"\b(?:not|never|cannot|instead of|rather than|sa(?:ys?|id))\b|n['’]t\b", re.IGNORECASE)
+"""Before an action in its clause: its author does not do it, or only reports it."""
 _CONFIRM: Final = re.compile(r"(?:\s*:\s*|\s+)[*`_]*CONFIRM[*`_]*\s*(?::|\Z)\s*", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?:block|position|cell|layer|span_to|span)\s*[=\s]\s*", re.IGNORECASE)
 _LAYER: Final = re.compile(r"(\d+)(?:\s.*)?", re.DOTALL)
@@ -374,9 +378,15 @@ def _actions(line: str) -> Iterator[tuple[str, str]]:
     if first:
         yield first[1].upper(), line[first.end() :]
         return
-    found = [verb for verb in _VERB.finditer(line) if not _NOT_DONE.search(line[: verb.start()])]
+    found = [verb for verb in _VERB.finditer(line) if _is_done(line[: verb.start()])]
     for number, verb in enumerate(found):
         yield verb[1], line[verb.end() : found[number + 1].start() if number + 1 < len(found) else None]
+
+
+def _is_done(before: str) -> bool:
+    """Whether the author of a line does the action after these words."""
+    sentence = _SENTENCE.split(before)[-1]
+    return not (_SUPPOSED.search(sentence) or _NOT_DONE.search(_CLAUSE.split(sentence)[-1]))
 
 
 def _read(action: tuple[str, str]) -> Answer:
