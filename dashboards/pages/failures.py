@@ -133,9 +133,11 @@ def _body(read: Reader, _: str) -> Part:
 def _asked(read: Reader, known: Mapping[str, Sequence[str]]) -> tuple[str, str, str] | None:
     """Benchmark, taxonomy and grouping that the address asks for; None where nothing is classified."""
     taxonomy = read.address.one("taxonomy")
-    benchmark = next((name for name, taxonomies in known.items() if taxonomy in taxonomies), None) or shown_benchmark(read, known)
+    benchmark = shown_benchmark(read, known)
     if benchmark is None:
         return None
+    if taxonomy not in known[benchmark]:
+        benchmark = next((name for name, taxonomies in known.items() if taxonomy in taxonomies), benchmark)
     groups = _groups(narrowed(read, benchmark))
     by = read.address.one("by") if read.address.one("by") in groups else groups[0]
     return benchmark, taxonomy if taxonomy in known[benchmark] else known[benchmark][0], by
