@@ -191,7 +191,7 @@ def families_page() -> str:
         "",
         MADE,
         "",
-        "A family is one entry of `schemas/families.py`, and modules of agreed names in the rooms; what it lacks, it does without.",
+        "A family is one entry of `schemas/families.py`, and modules of agreed names in the packages; what it lacks, it does without.",
         "",
         f"| module | what it is for | {titles} |",
         "|---|---|" + "---|" * len(FAMILIES),

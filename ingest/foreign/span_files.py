@@ -112,13 +112,13 @@ def _agents_span(raw: Raw) -> Span:
     """A span of OpenAI's Agents SDK."""
     data, error = (found if isinstance(found := raw.get(key), Mapping) else {} for key in ("span_data", "error"))
     kind = _KINDS_OF_AGENTS.get(str(data.get("type")), "CHAIN")
-    attributes: dict[str, Any] = {"openinference.span.kind": kind, "llm.model_name": data.get("model")}
+    response = found if isinstance(found := data.get("response"), Mapping) else {}
+    attributes: dict[str, Any] = {"openinference.span.kind": kind, "llm.model_name": data.get("model") or response.get("model")}
     if kind == "AGENT":
         attributes["agent.name"] = data.get("name")
     elif kind == "TOOL":
         attributes |= {"tool.name": data.get("name"), "input.value": data.get("input"), "output.value": data.get("output")}
-    response = data.get("response")
-    answer = data.get("output") or (response.get("output") if isinstance(response, Mapping) else None)
+    answer = data.get("output") or response.get("output")
     counted = usage_of(data) or usage_of(response)
     if counted is not None:
         attributes |= {"gen_ai.usage.input_tokens": counted.tokens_in, "gen_ai.usage.output_tokens": counted.tokens_out}

@@ -22,7 +22,7 @@ def tracked(*folders: str) -> list[Path]:
     return [Path(name) for name in named.split("\0") if name]
 
 
-def test_every_file_of_the_rooms_is_installed() -> None:
+def test_every_file_of_the_packages_is_installed() -> None:
     """Code, and what code reads: word lists, rubrics, views, pages."""
     patterns = ["*.py", *SETUPTOOLS["package-data"]["*"]]
     files = tracked("cotrace", *PACKAGES)

@@ -197,3 +197,12 @@ def test_spans_of_every_form_are_one_conversation_with_its_agent(form: str, tmp_
     assert found.rows("SELECT agent, verb, arguments FROM actions ORDER BY turn") == calls
     assert found.rows("SELECT sum(tokens_in), sum(tokens_out) FROM calls") == [(9, 4)]
     assert found.rows("SELECT kind FROM receipts WHERE kind <> 'keys' AND coalesce(stored, 0) < counted") == []
+
+
+def test_a_response_of_the_agents_sdk_is_of_its_model(tmp_path: Path) -> None:
+    """Spans of the newer interface have the response as a whole, which names the model."""
+    output = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": _ANSWER}]}]
+    response = {"model": "m", "output": output, "usage": {"input_tokens": 9, "output_tokens": 4}}
+    spans = [_sdk(1, 0, "agent", name="planner"), _sdk(2, 1, "response", input=_CHAT[:1], response=response)]
+    found = ingested(tmp_path, written(tmp_path / "spans.json", *spans))
+    assert found.rows("SELECT agent, model, tokens_in, tokens_out FROM calls") == [("planner", "m", 9, 4)]
