@@ -226,7 +226,7 @@ create or replace view panel_disagreements as
 select * from panel_of() where split <> 'none';
 
 -- panel_splits: on how many units of the chosen games the votes of model judges differ, in which way; a table macro.
--- One row is (rubric, question, split), of units with two votes or more.
+-- One row is (rubric, question, split), of units with two answers or more.
 -- Parameters: chosen: condition on the columns of `games`, true for all of them; about: only this rubric, null for all.
 -- Report: panel-splits, ordered by rubric, question, split
 create or replace macro panel_splits(chosen := true, about := null) as table

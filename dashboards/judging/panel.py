@@ -48,14 +48,14 @@ def _disagreement_section(read: Reader, rubric: str) -> Part:
 def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
     if splits.is_empty():
         return note(
-            "No unit has two votes of models under these filters. Ask several times, or a second model:",
+            "No unit has two answers of models under these filters. Ask several times, or a second model:",
             html.Pre(f"cotrace judge --rubric {asked['rubric']} --model openai/gpt-4o-mini --model openai/gpt-4.1-mini --repeats 2"),
         )
     return card(
         "Where votes split",
         figure("judge-splits", splits_figure(splits), label="share of units on which votes split"),
         fold(read, SPLIT, asked["rubric"], is_open=True),
-        hint=f"Every repeat of every model is a vote. Below, the {_SHOWN} units that split most; a click on the turn opens the game.",
+        hint=f"Each model has one vote, which its repeats share. Below, the {_SHOWN} units that split most; a click on the turn opens the game.",
     )
 
 

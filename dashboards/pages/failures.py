@@ -111,7 +111,7 @@ def _body(read: Reader, _: str) -> Part:
     played = family(benchmark)
     counted = (played.counted_turns if played else "") or _COUNTED
     if weight == "cost":
-        counted = f"what was lost in {counted}"
+        counted = "all that these games lost"
     few = f" Crossed bars: fewer than {_FEW} turns." if weight == "turns" and (shown["denominator"] < _FEW).any() else ""
     hint = f"Share of {counted}.{few} Click a part of a bar to read the turns behind it."
     return html.Div(

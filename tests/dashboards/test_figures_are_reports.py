@@ -201,7 +201,9 @@ def test_the_sentence_on_what_was_lost_is_about_all_groups(store: Store) -> None
     whole = lost.unique("model")["whole"].sum()
     assert lost["model"].n_unique() > 1
     address = Address.parse("/failures", urlencode({"taxonomy": "einstein_published", "weight": "cost", "by": "model"}))
-    assert f": {share(most / whole)} of all that was lost." in page_file(store, address, raises=True)
+    page = page_file(store, address, raises=True)
+    assert f": {share(most / whole)} of all that was lost." in page
+    assert "Share of all that these games lost." in page
 
 
 def test_notes_are_counted_of_the_benchmark_in_view(store: Store, tmp_path: Path) -> None:
