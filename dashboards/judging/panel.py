@@ -55,7 +55,7 @@ def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
         "Where votes split",
         figure("judge-splits", splits_figure(splits), label="share of units on which votes split"),
         fold(read, SPLIT, asked["rubric"], is_open=True),
-        hint=f"Each model has one vote, which its repeats share. Below, the {_SHOWN} units that split most; a click on the turn opens the game.",
+        hint=f"Each model has one vote, which its repeats share. Below, the {_SHOWN} units that split most; a click on a turn opens it.",
     )
 
 
