@@ -33,6 +33,8 @@ NAMES: Final = ("Alice", "Bob", "Charlie", "Diana", "Eve", "Frank", "Grace", "He
 
 _LINE: Final = re.compile(r"^\W*(TEAM|VOTE|CARD|GUESS)\W*?[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _WORD: Final = {"vote": ("approve", "reject"), "quest": ("success", "fail")}
+_AROUND: Final = " .,:;*_`[]()\"'"
+"""Marks around what is written in a line."""
 _HEADS: Final = {"propose": "TEAM", "vote": "VOTE", "quest": "CARD", "guess": "GUESS"}
 
 
@@ -59,13 +61,14 @@ def read_answer(purpose: str, text: str, names: Sequence[str], question: str = "
         return Answer(message, "", Reading("as asked" if message else "unreadable"))
     lines = [found for found in _LINE.finditer(text) if found[1].upper() == _HEADS[purpose]]
     written = lines[-1][2] if lines else text.strip()
-    plain = written.strip(" .*_`[]()\"'")
+    plain = written.strip(_AROUND)
     value = _value(purpose, plain, names, headed=bool(lines))
-    words = text if value is None else text[: lines[-1].start()] + text[lines[-1].end() :] if lines else ""
+    is_plain = purpose == "propose" or value is None or plain.lower() == value.lower()
+    after = "" if is_plain else written[written.lower().index(value.lower()) + len(value) :].strip(_AROUND)
+    words = text if value is None else f"{text[: lines[-1].start()]}{after}{text[lines[-1].end() :]}" if lines else ""
     words = "" if is_echo(words, question.splitlines()) else words.strip()
     if value is None:
         return Answer(None, words, Reading("unreadable"))
-    is_plain = purpose == "propose" or plain.lower() == value.lower()
     return Answer(value, words, Reading("as asked") if lines and is_plain else Reading("repaired", written if is_plain else value))
 
 

@@ -130,18 +130,19 @@ def test_a_message_that_repeats_the_question_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("purpose", "line", "value"),
+    ("purpose", "line", "value", "words"),
     [
-        ("vote", "VOTE: approve, since Bob has been fair so far", "approve"),
-        ("vote", "VOTE: **Reject** (Bob again)", "reject"),
-        ("vote", "VOTE: approve or reject", None),
-        ("vote", "Reject? Not me.", None),
-        ("quest", "CARD: success, for I will not fail", None),
-        ("guess", "GUESS: Bob, who knew too much", "Bob"),
-        ("guess", "GUESS: Bob or Alice", None),
+        ("vote", "VOTE: approve, since Bob has been fair so far", "approve", "since Bob has been fair so far"),
+        ("vote", "VOTE: **Reject** (Bob again)", "reject", "Bob again"),
+        ("vote", "VOTE: approve or reject", None, ""),
+        ("vote", "Reject? Not me.", None, ""),
+        ("quest", "CARD: success, for I will not fail", None, ""),
+        ("guess", "GUESS: Bob, who knew too much", "Bob", "who knew too much"),
+        ("guess", "GUESS: Bob or Alice", None, ""),
     ],
 )
-def test_a_reason_may_follow_the_word(purpose: str, line: str, value: str | None) -> None:
-    """The first word of the line counts if no other possible answer is in it."""
+def test_a_reason_may_follow_the_word(purpose: str, line: str, value: str | None, words: str) -> None:
+    """The first word of the line counts if no other possible answer is in it; the reason is the comment."""
     found = read_answer(purpose, line, ("Alice", "Bob", "Eve"))
     assert (found.value, found.reading.read) == (value, "unreadable" if value is None else "repaired")
+    assert found.words == (line if value is None else words)
