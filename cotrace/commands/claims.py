@@ -156,8 +156,8 @@ def command(
 
     FILE holds JSON lines, in CRAFT {"id", "speaker", "utterance", "board_before"}; its messages are read by rules and printed as JSON
     lines {"id", "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard
-    input. With --against, any reader reads them, and is held against what people wrote that they claim: the table of `cotrace report
-    readers`.
+    input. With --against, any reader reads them, and is compared with what people wrote that they claim: the table of
+    `cotrace report readers`.
 
     \b
     Example:
