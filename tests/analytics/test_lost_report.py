@@ -98,7 +98,7 @@ def test_a_side_without_turns_has_no_loss(store: Store, tmp_path: Path) -> None:
             inside,
             outside,
         )
-    straight = changed(store, tmp_path, "DROP VIEW correction_spirals", "CREATE VIEW correction_spirals AS FROM game_spirals WHERE false")
+    straight = changed(store, tmp_path, "UPDATE materialized.game_costs SET spiral_turns = 0, spiral_lost = 0")
     for sentence in lost_report(straight).filter(what="spirals")["sentence"]:
         assert "no turn was inside a correction spiral; a turn lost ." in sentence
         assert "spirals carry" not in sentence
@@ -143,7 +143,7 @@ def test_bad_games_with_long_spirals_are_no_loss_by_spirals(store: Store, tmp_pa
     """All turns of a game lose the same, bad games more and with more turns inside: inside seemed to lose more than outside."""
     lost = "UPDATE turn_values SET cost = (SELECT 1 + count(*) FROM turns_in WHERE turns_in.episode_id = turn_values.episode_id) / 100.0"
     many = "CREATE TEMP VIEW turns_in AS SELECT episode_id, unnest(range(start_turn, end_turn + 1)) FROM correction_spirals"
-    other = changed(store, tmp_path, f"{many}; {lost}")
+    other = changed(store, tmp_path, f"{many}; {lost}", "DELETE FROM materialized.games")
     found = query(other, "SELECT * FROM cost_in_spirals WHERE cost_inside > cost_outside * 1.01").rows(named=True)
     assert found
     assert [row["more"] for row in found] == pytest.approx([0.0] * len(found), abs=1e-12)

@@ -71,7 +71,7 @@ def test_shares_are_of_what_was_promised_and_clustered_by_game() -> None:
         (("--mend", "3", "craft-1"), "--mend chooses games, turns and words itself"),
         (("craft-1",), "give the game and the turn"),
         (("--mend", "3", "--where", "model = 'clear'", "--turns", "1", "--to-end"), "contradict each other"),
-        (("--mend", "3", "--where", "task_id = 'none'"), "no turn can be mended"),
+        (("--mend", "3", "--where", "task_id = 'none'"), "no turn can be corrected"),
         (("--mend", "3", "--where", "nonsense"), "--where"),
     ],
 )

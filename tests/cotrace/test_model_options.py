@@ -87,7 +87,7 @@ def test_an_answer_has_its_probability_where_the_server_tells(tmp_path: Path) ->
         ("opnai/gpt-4o", (), "there is no provider opnai; did you mean openai?"),
         ("gpt-4o", (), "write provider/model, such as openai/gpt-4o"),
         ("openai/gpt-4o-mini", ("--temperature", "warm"), "'warm' is not a valid"),
-        ("openai/gpt-4o-mini", ("--temperature", "nan"), "is no number that can be used"),
+        ("openai/gpt-4o-mini", ("--temperature", "nan"), "is not a usable number"),
     ],
 )
 def test_a_slip_is_told_before_anything_is_asked(tmp_path: Path, model: str, options: tuple[str, ...], message: str) -> None:
