@@ -46,8 +46,10 @@
     return found;
   };
 
+  // Links that have gone with the last closing take no focus before the new ones are there.
   document.addEventListener("toggle", (event) => {
-    if (!event.target.matches || !event.target.matches("[data-marks]") || !event.target.open) return;
-    event.target.lastElementChild.replaceChildren(...links(event.target.closest(".figure").querySelector(".js-plotly-plot")));
+    if (!event.target.matches || !event.target.matches("[data-marks]")) return;
+    const found = event.target.open ? links(event.target.closest(".figure").querySelector(".js-plotly-plot")) : [];
+    event.target.lastElementChild.replaceChildren(...found);
   }, true);
 })();

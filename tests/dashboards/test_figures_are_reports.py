@@ -211,7 +211,7 @@ def test_notes_are_counted_of_the_benchmark_in_view(store: Store, tmp_path: Path
     path = tmp_path / "two.duckdb"
     shutil.copy(store.path, path)
     two = Store(path)
-    turns = query(two, "SELECT DISTINCT episode_id, turn FROM failure_turns WHERE taxonomy = 'einstein_published' ORDER BY ALL")
+    turns = query(two, "SELECT episode_id, min(turn) FROM failure_turns WHERE taxonomy = 'einstein_published' GROUP BY 1 ORDER BY 1")
     for episode_id, turn in turns.rows():
         add_note(two, episode_id, turn, author="ann", text="look")
     with two.writing() as connection:

@@ -298,7 +298,9 @@ def test_the_page_in_a_browser(played_site: str, page: Page) -> None:
         assert len(texts := list_.locator("a").all_text_contents()) > 20
         assert all(any(team in text for team in ("clear", "over_remover", "layer_confused")) for text in texts), texts
         page.keyboard.press("Escape")
+    page.locator("[data-marks] a").first.wait_for(state="detached")
     page.keyboard.press("Enter")
+    page.locator("[data-marks] a").first.wait_for()
     page.keyboard.press("Tab")
     page.locator(".hoverlayer .hovertext").first.wait_for()  # the mark of the link with the focus
     page.keyboard.press("Enter")
