@@ -101,7 +101,7 @@ with placed as (
         replaced.turn is not null as substituted
     from avalon_turns as stages
     inner join avalon_players as players on stages.episode_id = players.episode_id and stages.done ->> 'leader' = players.player
-    left join (select episode_id, turn from actions where verb = 'propose' and not accepted) as replaced
+    left join (select distinct episode_id, turn from actions where verb = 'propose' and not accepted) as replaced
         on stages.episode_id = replaced.episode_id and stages.turn = replaced.turn
     where stages.stage = 'proposal'
 ),

@@ -219,7 +219,7 @@ _TRAIL: Final = re.compile(r"(?:\s|[*`_~\]]|</\w+>)*\Z")
 _VERB: Final = re.compile(r"(?<![A-Za-z])(PLACE|REMOVE|CLARIFY)[*`_]*\s*:")
 _ANY_CASE: Final = re.compile(_VERB.pattern, re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[.;!?]\s")
-_CLAUSE: Final = re.compile(r",\s*(?:so|then|therefore|hence)\b|,(?=[^,]*\w)", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r",(?=[^,]*\w)")
 _SUPPOSED: Final = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
 """Anywhere before an action in its sentence: its author only supposes it."""
 _NOT_DONE: Final = re.compile(r"\b(?:not|never|cannot|instead of|rather than|sa(?:ys?|id))\b|n['’]t\b", re.IGNORECASE)
