@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +16,8 @@ from schemas.common.wording import money, seconds
 from schemas.replies import AUTHORED, NOT_READ
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from games.players.running import PlayProgress, RunReport
 
 _A_LINE_EVERY_S: Final = 60.0
@@ -24,62 +26,46 @@ _A_LINE_EVERY_S: Final = 60.0
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Give a function that takes how many of how many are done; Ctrl-C and signals carry away how far it was."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    lines = _Lines()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(printable(what), total=None)
-
-        def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-            lines(lambda: f"{what}: {done} of {total} done")
-
-        try:
-            yield show
-        except KeyboardInterrupt as error:
-            found = bar.tasks[0]
-            error.add_note(f"{what}: {found.completed:.0f} of {found.total:.0f} done" if found.total else f"{what}: not begun")
-            raise
+    with _bar(columns, printable(what), f"{what}: not begun") as show:
+        yield lambda done, total: show(done, total, None, f"{what}: {done} of {total} done")
 
 
 @contextmanager
 def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
     """Give a function that takes how far the games of a run are; where there is no terminal it writes a line a minute."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, TextColumn
 
-    latest: list[PlayProgress] = []
-    console = Console(stderr=True)
-    lines = _Lines()
     columns = (BarColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("playing", total=None)
+    with _bar(columns, "playing", "playing: not begun") as show:
+        yield lambda now: show(now.games, now.total, _in_words(now), _in_words(now))
 
-        def show(now: PlayProgress) -> None:
-            latest[:] = [now]
-            bar.update(task, completed=now.games, total=now.total, description=_in_words(now))
-            lines(lambda: _in_words(now))
+
+@contextmanager
+def _bar(columns: Iterable[ProgressColumn], title: str, state: str) -> Iterator[Callable[[int, int, str | None, str], None]]:
+    """Give a function that takes how many of how many are done, another title (None: the same), and the state in words for a pipe."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    written_at = time.monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(title, total=None)
+
+        def show(done: int, total: int, named: str | None, words: str) -> None:
+            nonlocal state, written_at
+            bar.update(task, completed=done, total=total, description=named)
+            state = words
+            if not sys.stderr.isatty() and time.monotonic() - written_at >= _A_LINE_EVERY_S:
+                written_at = time.monotonic()
+                echo(words, err=True)
 
         try:
             yield show
         except KeyboardInterrupt as error:
-            error.add_note(_in_words(latest[0]) if latest else "playing: not begun")
+            error.add_note(state)
             raise
-
-
-class _Lines:
-    """Where no terminal shows a bar."""
-
-    def __init__(self) -> None:
-        self._written_at = time.monotonic()
-
-    def __call__(self, words: Callable[[], str]) -> None:
-        if not sys.stderr.isatty() and time.monotonic() - self._written_at >= _A_LINE_EVERY_S:
-            self._written_at = time.monotonic()
-            echo(words(), err=True)
 
 
 def _in_words(latest: PlayProgress) -> str:

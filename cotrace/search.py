@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.options.models import asking, asking_options, concurrency_option, fit, named
+from cotrace.options.models import asking, asking_options, concurrency_option, fit, named, with_options
 from cotrace.options.shared import Number, say
 from schemas.store.store import Store
 
@@ -56,7 +56,7 @@ _AT_ONCE = 16
 _LONGEST_TEXT = 4_000
 """Tokens of a reply of the model that writes instructions."""
 
-_SEARCH: Final = (
+search_options: Final = with_options(
     click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1."),
     click.option("--key-env", "key_variable", help="Environment variable with the key."),
     click.option(
@@ -77,14 +77,7 @@ _SEARCH: Final = (
 )
 
 
-def search_options(command: F) -> F:
-    """Add the options, in their order."""
-    for option in reversed(_SEARCH):
-        command = option(command)
-    return command
-
-
-def asked_model(options: Mapping[str, Any]) -> tuple[ModelSettings, int]:
+def _asked_model(options: Mapping[str, Any]) -> tuple[ModelSettings, int]:
     """The model that is to get better, and how many calls are under way at once."""
     from providers.provider import ModelSettings
 
@@ -98,7 +91,7 @@ def asked_model(options: Mapping[str, Any]) -> tuple[ModelSettings, int]:
     return settings, concurrency
 
 
-def writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
+def _writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
     """The model that writes. Texts are to differ from try to try, so it is asked warmly."""
     model = named(options["reflection_model"] or asked.model, "--reflection-model")
     base_url = options["reflection_base_url"] or (asked.base_url if model == asked.model else None)
@@ -108,18 +101,18 @@ def writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings
     return replace(warm, model=model, base_url=base_url, key_variable=key_variable, context=asked.context if is_same else None)
 
 
-def demonstrations_of(options: Mapping[str, Any]) -> int:
-    """Most labelled cases in one prompt."""
+def search_of(options: Mapping[str, Any], store: Store) -> dict[str, Any]:
+    """The fields that `Optimization` and `ReaderOptimization` share; answers are stored next to the store unless the user names a place."""
     from judges.optimization.optimizers import OPTIMIZERS
-
-    given = options["demonstrations"]
-    return OPTIMIZERS[options["optimizer"]].demonstrations if given is None else int(given)
-
-
-def cache_of(options: Mapping[str, Any], store: Store) -> Path:
-    """Where answers are kept: beside the store, unless the user says otherwise."""
     from schemas.store.journal import made
 
-    if options["cache"]:
-        return Path(options["cache"])
-    return made(store.journals)
+    asked, concurrency = _asked_model(options)
+    given = options["demonstrations"]
+    return {
+        **{name: options[name] for name in ("optimizer", "candidates", "seed", "max_cost", "prices")},
+        "asked": asked,
+        "writer": _writer_of(asked, options),
+        "demonstrations": OPTIMIZERS[options["optimizer"]].demonstrations if given is None else given,
+        "cache": options["cache"] or made(store.journals),
+        "concurrency": concurrency,
+    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -40,21 +40,8 @@ def outside_event_loop(work: Callable[[], _Result]) -> _Result:
         asyncio.get_running_loop()
     except RuntimeError:
         return work()
-    done: list[_Result] = []
-    failed: list[BaseException] = []
-
-    def in_thread() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            failed.append(error)
-
-    thread = threading.Thread(target=in_thread)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return done[0]
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
 
 
 class Rows:
@@ -150,9 +137,10 @@ class Episode:
         game = self.game
         verdicts = _by_turn(self.verdicts())
         rows = "".join(_turn_row(game, turn, verdicts.get(turn.turn, [])) for turn in game.turns[:_MOST_TURNS])
+        goal = f"<p>Goal: <code>{_text(json.dumps(game.goal, ensure_ascii=False))}</code></p>" if game.goal else ""
         more = f"<p>The first {_MOST_TURNS} of {len(game.turns)} turns.</p>" if len(game.turns) > _MOST_TURNS else ""
         return (
-            f"<h4>{_text(title_of(game.benchmark))}: {_text(game.task_id)}, {_text(game.model)}</h4>{_drawn_goal(game)}"
+            f"<h4>{_text(title_of(game.benchmark))}: {_text(game.task_id)}, {_text(game.model)}</h4>{goal}"
             "<table><thead><tr><th>turn</th><th>messages</th><th>tried</th><th>state</th><th>verdicts</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>{more}"
         )
@@ -201,7 +189,8 @@ def _turn_row(game: Transcript, turn: TurnView, verdicts: list[str]) -> str:
     messages = "<br>".join(
         f"<b>{_text(u.agent)}</b> {'<i>thinks</i> ' if u.channel == 'private' else ''}{_text(u.text)}" for u in turn.utterances
     )
-    tried = "<br>".join(f"{_text(a.agent)}: {_text(_action(game, a.verb, a.arguments))}{_outcome(a.accepted)}" for a in turn.actions)
+    acts = ((a, " (refused)" if a.accepted is False else "") for a in turn.actions)
+    tried = "<br>".join(f"{_text(a.agent)}: {_text(_action(game, a.verb, a.arguments))}{refused}" for a, refused in acts)
     judged = "<br>".join(_text(line) for line in verdicts)
     state = _text(json.dumps(turn.state_after, ensure_ascii=False)) if turn.state_after else ""
     return f"<tr><td>{turn.turn}</td><td>{messages}</td><td>{tried}</td><td><code>{state}</code></td><td>{judged}</td></tr>"
@@ -211,14 +200,6 @@ def _action(game: Transcript, verb: str, arguments: object) -> str:
     from dashboards.boards import drawing_of
 
     return drawing_of(game.benchmark).action(verb, arguments if isinstance(arguments, dict) else {})
-
-
-def _outcome(accepted: bool | None) -> str:  # noqa: FBT001 - a column's value
-    return " (refused)" if accepted is False else ""
-
-
-def _drawn_goal(game: Transcript) -> str:
-    return f"<p>Goal: <code>{_text(json.dumps(game.goal, ensure_ascii=False))}</code></p>" if game.goal else ""
 
 
 def _text(value: str) -> str:

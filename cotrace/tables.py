@@ -106,10 +106,6 @@ def _ends(every: Sequence[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _width_of_heading(name: str) -> int:
-    return max(map(len, name.split("_")))
-
-
 def _width(widths: Sequence[int], gap: int) -> int:
     return sum(widths) + gap * (len(widths) - 1)
 
@@ -119,7 +115,7 @@ def _least_widths(columns: Sequence[str], cells: Sequence[Sequence[str]], numeri
     found = []
     for index, name in enumerate(columns):
         longest = max((len(line[index]) for line in cells), default=0)
-        found.append(max(longest if numeric[index] else min(longest, _NARROWEST_TEXT), _width_of_heading(name)))
+        found.append(max(longest if numeric[index] else min(longest, _NARROWEST_TEXT), *map(len, name.split("_"))))
     return found
 
 

@@ -1,6 +1,6 @@
 """The formats that can be read: found, not listed.
 
-A format is a module with `FORMAT`, `VERSION`, `PATH_PARTS`, `sniff` and `read` (`ingest.reading.adapter_types.Adapter`): those of other
+A format is a module with `FORMAT`, `VERSION`, `sniff` and `read` (`ingest.reading.adapter_types.Adapter`): those of other
 people's logs are in `ingest.foreign`, that of cotrace's own log and those of families are the module `adapter` of their folder. A family
 that has several formats offers them as `ADAPTERS`. Families from other distributions bring theirs as `<package>.ingest.adapter`, other
 packages through the entry point group `cotrace.formats`.
@@ -36,7 +36,7 @@ _LAST = "ingest.foreign.chat_lines"
 LAST_FORMAT = "chat_lines"
 """Its name: what its messages stand in may be another's."""
 
-_NEEDED = ("FORMAT", "VERSION", "PATH_PARTS", "sniff", "read")
+_NEEDED = ("FORMAT", "VERSION", "sniff", "read")
 
 
 @cache

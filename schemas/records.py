@@ -6,6 +6,7 @@ Pandera schemas (`schemas.tables`) and the reference page (`docs/tables.md`) are
 JSON columns hold text (type `Json`). A column whose type admits ``None`` describes what null means.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, NamedTuple, NewType
 
@@ -15,7 +16,8 @@ Json = NewType("Json", str)
 """A JSON document as text."""
 
 
-class Col(NamedTuple):
+@dataclass(frozen=True)
+class Col:
     """What a column's type does not say."""
 
     doc: str

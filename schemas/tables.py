@@ -34,21 +34,13 @@ _FROM_ZERO: Final = frozenset({"count", "turns", "tokens", "bytes", "characters"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Column(Col):
     """One column of the public contract."""
 
     name: str
     python_type: object
     """`str`, `int`, `float`, `bool`, `datetime`, `list[str]` or `Json`."""
     nullable: bool
-    doc: str
-    unit: str
-    key: bool
-    least: float | None
-    one_of: tuple[str, ...]
-    matches: str
-    refers: str
-    optional: bool
 
     @property
     def sql_type(self) -> str:
@@ -160,11 +152,6 @@ def quick_schema(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.Data
     return pa_polars.DataFrameSchema(checks=[pa_polars.Check(partial(_all_pass, frames, known), name="all rows")])
 
 
-def _columns(record: type[tuple[object, ...]]) -> tuple[Column, ...]:
-    hints = typing.get_type_hints(record, include_extras=True)
-    return tuple(_column(name, hint) for name, hint in hints.items())
-
-
 def _column(name: str, hint: Any) -> Column:
     declared, col = typing.get_args(hint)
     if not isinstance(col, Col):
@@ -176,14 +163,7 @@ def _column(name: str, hint: Any) -> Column:
         name=name,
         python_type=retained[0],
         nullable=len(retained) < len(arms),
-        doc=col.doc,
-        unit=col.unit,
-        key=col.key,
-        least=col.least,
-        one_of=col.one_of,
-        matches=col.matches,
-        refers=col.refers,
-        optional=col.optional,
+        **vars(col),
     )
 
 
@@ -305,7 +285,13 @@ def _referring(column: Column, key: tuple[str, ...], known: pl.LazyFrame, frame:
 
 
 TABLES: tuple[Table, ...] = tuple(
-    Table(name=name, grain=(record.__doc__ or "").strip(), columns=_columns(record), record=record, rules=rules)
+    Table(
+        name=name,
+        grain=(record.__doc__ or "").strip(),
+        columns=tuple(_column(column, hint) for column, hint in typing.get_type_hints(record, include_extras=True).items()),
+        record=record,
+        rules=rules,
+    )
     for name, record, rules in RECORDS
 )
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -26,25 +26,7 @@ if TYPE_CHECKING:
     from judges.evidence.transcript import Reader
 
 
-class Asked(NamedTuple):
-    """What is to be read and how, as the command's options say."""
-
-    benchmark: str | None
-    prompt: Path | None
-    dry_run: bool
-    batch: bool
-    collect: bool
-
-
-def measured(
-    file: TextIO | None,
-    against: Path,
-    reader: Reader,
-    store: Store,
-    output_format: str,
-    options: dict[str, Any],
-    asked: Asked,
-) -> int:
+def measured(file: TextIO | None, reader: Reader, store: Store, output_format: str, options: dict[str, Any]) -> int:
     """Have the reader read the messages, and print precision and recall of each field; 1 if a line or a text could not be used.
 
     What a model has read is kept beside the store, so that it is asked nothing twice.
@@ -55,13 +37,14 @@ def measured(
     from judges.claims.readers import messages_of
     from judges.evidence.transcript import PLANTED
 
+    against, batch, dry_run = options["against"], options["batch"], options["dry_run"]
     if file is None or file.name == "<stdin>":
         command = f"cotrace claims MESSAGES.jsonl --against {in_shell(against)}"
         raise UsageError(f"--against {against}: give the file of the messages, too: {command}")
     if reader.stored == PLANTED:
         raise UsageError(f"--reader {reader.name}: its claims are those of {against}; measure rules, llm:... or llm-only:...")
-    refuse_batch_of_rules(reader, batch=asked.batch)
-    family = messages_of(asked.benchmark)
+    refuse_batch_of_rules(reader, batch=batch)
+    family = messages_of(options["benchmark"])
     found = family.annotated_messages(Path(file.name), against)
     for line in found.refused:
         say(line)
@@ -71,11 +54,11 @@ def measured(
     )
     code = int(bool(found.refused))
     with _store_of(family, found, reader, store) as messages:
-        if asked.collect:
+        if options["collect"]:
             tell_collected(messages)
         else:
-            code = max(code, ask_reader(reader, messages, options, prompt=asked.prompt, dry_run=asked.dry_run, batch=asked.batch))
-        return code if asked.dry_run or asked.batch else max(code, _show_accuracy(messages, reader, output_format))
+            code = max(code, ask_reader(reader, messages, options, prompt=options["prompt"], dry_run=dry_run, batch=batch))
+        return code if dry_run or batch else max(code, _show_accuracy(messages, reader, output_format))
 
 
 @contextmanager
@@ -172,8 +155,8 @@ def command(
     from judges.evidence.transcript import reader_named
 
     if against is not None:
-        asked = Asked(benchmark, prompt, dry_run=dry_run, batch=batch, collect=collect)
-        return measured(file, against, reader_named(reader_name), store, output_format, options, asked)
+        options |= {"against": against, "benchmark": benchmark, "prompt": prompt, "dry_run": dry_run, "batch": batch, "collect": collect}
+        return measured(file, reader_named(reader_name), store, output_format, options)
     if file is not None:
         return _of_file(file, benchmark)
     store.check()

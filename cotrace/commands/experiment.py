@@ -20,7 +20,7 @@ from schemas.common.wording import count, interval, money, number
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
-    from games.experiments.plan import Changes, Expected, Experiment, Forecast
+    from games.experiments.plan import Changes, Expected, Experiment
     from games.players.running import Job, OnProgress, RunReport
     from judges.runs.job import JudgeRequest
 
@@ -327,7 +327,7 @@ def _tell_forecast(file: Path, experiment: Experiment, changes: Changes) -> None
 
     found = forecast(experiment, lambda folder: load(file, replace(changes, out=folder)))
     say(f"{_described(experiment)}; {found.stored} are there already, {found.games} to play")
-    for line in _forecast_lines(found):
+    for line in [_expected(name, expected) for name, expected in found.models.items()] or ["  no model plays: nothing is to be paid"]:
         say(line)
     limit = experiment.table.terms.max_cost
     say(f"  limits: {experiment.table.terms.concurrency} games at once, {'no budget' if limit is None else f'{limit:g} USD'}")
@@ -335,10 +335,6 @@ def _tell_forecast(file: Path, experiment: Experiment, changes: Changes) -> None
     if limit is not None and sum(cost or 0.0 for cost in costs) > limit:
         say("  the budget may end before the games do: those that wait are played on when it is started again with a higher one")
     say("  counted on games in which scripts played for the models; a model that talks longer or plays worse takes more")
-
-
-def _forecast_lines(found: Forecast) -> list[str]:
-    return [_expected(name, expected) for name, expected in found.models.items()] or ["  no model plays: nothing is to be paid"]
 
 
 def _expected(name: str, expected: Expected) -> str:

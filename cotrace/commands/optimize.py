@@ -13,7 +13,7 @@ import click
 
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.shared import requested, say, spent, store_option, tokens
-from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
+from cotrace.search import in_figures, search_of, search_options, searched, upper_cost
 from schemas.common import wording
 from schemas.common.packages import needed
 from schemas.common.text import in_shell
@@ -48,6 +48,7 @@ def provenance(parent: Rubric, request: Optimization, found: OptimizationResult,
 
     optimizer = OPTIMIZERS[request.optimizer]
     packages = sorted({"cotrace", "dspy", optimizer.package})
+    given = sum(number for part in request.parts for case in part for answers in case.labels.values() for number in answers.values())
     return {
         "parent": {"name": parent.name, "version": parent.version, "hash": parent.hash},
         "questions": list(request.rubric.questions),
@@ -56,7 +57,7 @@ def provenance(parent: Rubric, request: Optimization, found: OptimizationResult,
         "candidates": {"asked_for": request.candidates, "tried": found.tried, "most_demonstrations": request.demonstrations},
         "judge": {"model": request.asked.model, **request.asked.answering()},
         "writer": {"model": request.writer.model, **request.writer.answering()} if optimizer.writes else None,
-        "labels": {"source": test.labels, "given": _labels(request)},
+        "labels": {"source": test.labels, "given": given},
         "metric": test.metric,
         "split": {
             name: {"units": len(part), "games": sorted({case.episode_id for case in part})}
@@ -74,10 +75,6 @@ def provenance(parent: Rubric, request: Optimization, found: OptimizationResult,
         "versions": {package: version(package) for package in packages},
         "made_at": f"{now().isoformat(timespec='seconds')}Z",
     }
-
-
-def _labels(request: Optimization) -> int:
-    return sum(n for part in request.parts for case in part for given in case.labels.values() for n in given.values())
 
 
 def _gain(gain: Gain) -> Mapping[str, Any]:
@@ -186,7 +183,6 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
         say(f"left out, {question}: {why}")
     rubric = narrowed(parent, questions)
     possible = _possible(rubric)
-    judge, concurrency = asked_model(options)
 
     def agreement(cases: Sequence[Case], given: Sequence[Answers]) -> float:
         return mean_agreement(options["metric"], _judged(cases, given), possible)
@@ -194,18 +190,9 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
     return Optimization(
         rubric=rubric,
         parts=split_as_asked(parts, rubric),
-        optimizer=options["optimizer"],
-        asked=judge,
-        writer=writer_of(judge, options),
         balanced=METRICS[options["metric"]].corrects_for_answers,
         agreement=agreement,
-        candidates=options["candidates"],
-        demonstrations=demonstrations_of(options),
-        seed=options["seed"],
-        cache=cache_of(options, store),
-        max_cost=options["max_cost"],
-        prices=options["prices"],
-        concurrency=concurrency,
+        **search_of(options, store),
     )
 
 

@@ -11,15 +11,13 @@ import click
 
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.shared import say, spent, store_option
-from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
+from cotrace.search import in_figures, search_of, search_options, searched, upper_cost
 from schemas.common.errors import UsageError
 from schemas.common.packages import needed
 from schemas.common.text import in_shell
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
-    from analytics.readers import ReadingGain
-    from analytics.statistics.intervals import Estimate
     from judges.optimization.optimizers import SearchEstimate
     from judges.optimization.search import ReaderOptimization
 
@@ -86,9 +84,12 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     before, after = counted(held_out, found.before), counted(held_out, found.after)
     gain = reading_gain([case.episode_id for case in held_out], before, after, agreement)
     sentence = conclusion(gain, sorted({case.author for case in held_out}))
-    figures = [f"{name} {in_figures(before)} -> {in_figures(after)}" for name, (before, after) in _rates(gain).items()]
+    rates = (("precision", gain.precision), ("recall", gain.recall))
+    figures = [f"{name} {in_figures(before)} -> {in_figures(after)}" for name, (before, after) in rates]
+    optimizer = f"{request.optimizer}, seed {request.seed}, {request.candidates} candidates"
+    made = f"Made by `cotrace optimize-reader` for {request.asked.model} ({optimizer}). What came of it on held-out authors:"
     prompt = PromptFile(benchmark=request.benchmark, instructions=found.chosen.instructions, examples=list(found.chosen.examples))
-    write_prompt(path, prompt, [_made(request), *figures, sentence])
+    write_prompt(path, prompt, [made, *figures, sentence])
     for line in (*(f"  held-out {figure}" for figure in figures), sentence):
         say(line)
     command = f"cotrace claims --reader {in_shell(f'llm:{request.asked.model}')} --prompt {in_shell(path)}"
@@ -105,21 +106,11 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     benchmark, seed = options["benchmark"], options["seed"]
     prompt = prompt_in(options["prompt"])
     cases = reader_cases(store, benchmark, per_author=options["texts"], seed=seed, where=options["where"])
-    reader, concurrency = asked_model(options)
     return ReaderOptimization(
         benchmark=benchmark,
         instructions=prompt.instructions.get(benchmark, family_reading(benchmark).prompt["instructions"]),
         parts=split_by_author(cases, held_out=options["held_out"], seed=seed),
-        optimizer=options["optimizer"],
-        asked=reader,
-        writer=writer_of(reader, options),
-        candidates=options["candidates"],
-        demonstrations=demonstrations_of(options),
-        seed=seed,
-        cache=cache_of(options, store),
-        max_cost=options["max_cost"],
-        prices=options["prices"],
-        concurrency=concurrency,
+        **search_of(options, store),
     )
 
 
@@ -132,12 +123,3 @@ def _tell_plan(request: ReaderOptimization, plan: SearchEstimate) -> None:
         f"  at most {plan.calls.judge} calls of the model that reads and {plan.calls.writer} of the model that writes, re-asks apart; "
         f"about {plan.tokens_in} + {plan.tokens_out} tokens, {upper_cost(plan.cost)}"
     )
-
-
-def _made(request: ReaderOptimization) -> str:
-    optimizer = f"{request.optimizer}, seed {request.seed}, {request.candidates} candidates"
-    return f"Made by `cotrace optimize-reader` for {request.asked.model} ({optimizer}). What came of it on held-out authors:"
-
-
-def _rates(gain: ReadingGain) -> Mapping[str, tuple[Estimate | None, Estimate | None]]:
-    return {"precision": gain.precision, "recall": gain.recall}

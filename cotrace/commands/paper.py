@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from cotrace.options.shared import say, store_option
 from cotrace.terminal import echo
 from schemas.store.store import Store
-
-if TYPE_CHECKING:
-    from analytics.papers import PaperTable
 
 
 @click.command()
@@ -49,11 +44,7 @@ def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str
     found = [paper_table(store, name, *one) for one in wanted or [(item.kind, item.number) for item in items]]
     formats = {"text": as_text, "csv": as_csv, "tex": as_tex, "html": as_html, "svg": as_svg}
     echo(formats[output_format](name, found).rstrip("\n"))
-    _say_missing(found)
-    say(f"{len(found)} tables and figures of {name} from {store.path}; docs/papers.md explains them, --notes says what does not add up")
-
-
-def _say_missing(found: list[PaperTable]) -> None:
     for one in found:
         if one.missing:
             say(one.missing)
+    say(f"{len(found)} tables and figures of {name} from {store.path}; docs/papers.md explains them, --notes says what does not add up")

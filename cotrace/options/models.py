@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -113,13 +114,12 @@ def asking_options(*, temperature: float, max_tokens: int, typed: bool = True) -
         click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML)."),
     )
 
-    return lambda command: _with(options, command)
+    return with_options(*options)
 
 
-def _with(options: Iterable[Callable[[F], F]], command: F) -> F:
-    for option in reversed(tuple(options)):
-        command = option(command)
-    return command
+def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """All options as one, in their order."""
+    return lambda command: reduce(lambda done, option: option(done), reversed(options), command)
 
 
 def concurrency_option(usual: int, what: str = "Calls") -> Callable[[F], F]:
@@ -128,7 +128,7 @@ def concurrency_option(usual: int, what: str = "Calls") -> Callable[[F], F]:
     return click.option("--concurrency", type=click.IntRange(min=1), show_default=default, help=f"{what} under way at once.")
 
 
-_OPTIONS: Final = (
+model_options: Final = with_options(
     click.option("--base-url", "base_urls", multiple=True, help="Server of the provider's kind, else OpenAI's; repeat to share calls out."),
     click.option("--key-env", "key_variables", multiple=True, help="Environment variable with a key; repeat for several keys."),
     click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content: what is in it is not paid again."),
@@ -144,11 +144,6 @@ _OPTIONS: Final = (
     asking_options(temperature=0.0, max_tokens=1500),
     click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more."),
 )
-
-
-def model_options(command: F) -> F:
-    """Add all options, in their order."""
-    return _with(_OPTIONS, command)
 
 
 def asking(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, tell_models
+from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, tell_models, with_options
 from cotrace.options.shared import Number, on_option
 from schemas.common.errors import UsageError
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from games.players.running import RunTerms
     from providers.provider import ModelSettings
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class RenamedOption(click.Option):
@@ -32,14 +30,7 @@ class RenamedOption(click.Option):
         return click.Option.get_help_record(shown, ctx)
 
 
-def player_options(command: _Command) -> _Command:
-    """Add the options of players to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS = (
+player_options: Final = with_options(
     click.option(
         "--player",
         "--seat",

@@ -315,7 +315,7 @@ def turn_entry(game: Game, step: Step, texts: tuple[str, ...], *, at: datetime) 
         utterances=utterances_of(agent, step),
         oracle=None,
         oracle_followed=None,
-        actions=[_action(agent, step, texts[executed])],
+        actions=[action_entry(agent, step, texts[executed])],
         state_after=table_json(game.puzzle, outcome.table),
         goal_reached=outcome.terminated,
         samples=SampleEntry(texts=texts, costs=choice.costs, executed=executed) if choice else None,
@@ -332,7 +332,8 @@ def utterances_of(agent: str, step: Step) -> list[UtteranceEntry]:
     return said
 
 
-def _action(agent: str, step: Step, raw: str) -> ActionEntry:
+def action_entry(agent: str, step: Step, raw: str) -> ActionEntry:
+    """Give the action of a step, with the answer that was executed."""
     code = refusal(step)
     reading = answer_reading(raw) if step.choice else None  # of one reply, its recipient records how it was read
     return ActionEntry(

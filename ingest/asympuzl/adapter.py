@@ -18,7 +18,6 @@ from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Ut
 
 FORMAT: Final = "asympuzl"
 VERSION: Final = 3
-PATH_PARTS: Final = 0
 
 _ROLES: Final = {"A": "alice", "B": "bob"}
 
@@ -59,7 +58,8 @@ def _game(game: LoggedGame, place: Place) -> Reading:
     rows["turn_values"] += replays.turn_values(episode, replayed, game.record.history_length)
     rows["log_disagreements"] += [LogDisagreement(episode, None, *found) for found in replayed.differences]
     logged = {"A": game.record.clues_a, "B": game.record.clues_b}
-    for number, answers in _turns(replayed):
+    for number, start in enumerate(range(0, len(replayed.turns), 2), start=1):
+        answers = replayed.turns[start : start + 2]  # one where the log ends in the middle
         before = _state(logged)
         rows["oracle_actions"] += replays.oracle_actions(episode, number, answers, replayed)
         logged |= {answer.agent: answer.record.hypothesis_after for answer in answers}
@@ -69,12 +69,6 @@ def _game(game: LoggedGame, place: Place) -> Reading:
         rows["failures"] += [row for answer in answers for row in replays.failures(episode, answer)]
         rows["log_disagreements"] += [LogDisagreement(episode, number, *found) for answer in answers for found in answer.differences]
     return reading
-
-
-def _turns(game: replays.ReplayedGame) -> Iterator[tuple[int, tuple[replays.ReplayedTurn, ...]]]:
-    """Turn number, from 1, and its answers: two, or one where the log ends in the middle."""
-    for start in range(0, len(game.turns), 2):
-        yield start // 2 + 1, game.turns[start : start + 2]
 
 
 def _state(hypotheses: dict[str, list[EntryRecord]]) -> str:

@@ -97,8 +97,8 @@ def _puzzle_differences(game: LoggedGame, puzzle: Puzzle) -> Iterator[Difference
     if game.record.seed is None:
         return
     drawn = generate(size=puzzle.size, seed=game.record.seed)
-    for name in ("truth", "clues_a", "clues_b"):
-        yield from _differing({name: (_listed(getattr(puzzle, name)), _listed(getattr(drawn, name)))})
+    names = ("truth", "clues_a", "clues_b")
+    yield from _differing({name: (_listed(getattr(puzzle, name)), _listed(getattr(drawn, name))) for name in names})
 
 
 def _result_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[Difference]:
@@ -107,11 +107,8 @@ def _result_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[D
         return
     found = summary(turns, game.record.size)
     given = game.result.model_fields_set
-    yield from _differing({name: (_plain(getattr(game.result, name)), value) for name, value in found.items() if name in given})
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, (list, tuple)) else value
+    logged = {name: list(value) if isinstance(value := getattr(game.result, name), list | tuple) else value for name in found}
+    yield from _differing({name: (logged[name], value) for name, value in found.items() if name in given})
 
 
 _MAY_BE_NULL: Final = frozenset(("solved_turn", "solved_turn_a", "solved_turn_b", "before", "after", "right_before", "right_after"))

@@ -24,7 +24,6 @@ from schemas.game import ActionEntry, End, Turn, end_line, header_line, turn_lin
 
 FORMAT: Final = "avalon"
 VERSION: Final = 1
-PATH_PARTS: Final = 0
 
 KINDS: Final = (FileKind("what the players of Avalon games remember: the games have it too", (rb'"player_memories"', rb'"reflections"')),)
 

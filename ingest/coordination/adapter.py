@@ -13,7 +13,7 @@ import msgspec
 from pydantic import ValidationError
 
 from ingest.coordination import console, player_files, qa
-from ingest.coordination.consistency import contradictions
+from ingest.coordination.consistency import compared
 from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
@@ -29,7 +29,6 @@ KINDS: Final = (FileKind("answers of models to older CoordinationQA questions", 
 
 FORMAT: Final = "coordination"
 VERSION: Final = 6
-PATH_PARTS: Final = 0
 
 _SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"(?:hanabi|overcooked|collab_capture|collab_escape)_step/1"')
 
@@ -73,13 +72,10 @@ def read(data: bytes, place: Place) -> Reading:
     started = time.perf_counter()
     for index, game in enumerate(_games(data, found)):
         try:
-            parts = game.kind.game(game.steps)
+            parts = compared(game.kind.game, game.steps)
         except BadInputError as error:
             found.rejects.append(BadInputError(error.reason, locator=f"line {game.line}", excerpt=excerpt(game.name)))
             continue
-        for turn, differences in zip(parts.turns, contradictions(game.steps), strict=True):
-            if differences:
-                turn.differences = [*turn.differences, *differences]
         logged = {"episode": game.name, "complete": game.steps[-1].terminal, "console": False}
         episode = episode_id("coordination", place.path, index)
         found.add(game_rows(episode, parts, place, logged))

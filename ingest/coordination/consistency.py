@@ -17,7 +17,7 @@ from games.coordination.escape import FIXES_NEEDED
 from games.coordination.hanabi import COLOR_NAMES, DECK
 from games.coordination.kitchen import HELD_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
-from ingest.coordination.game import PRINTED_ON_FAILURE, differences
+from ingest.coordination.game import PRINTED_ON_FAILURE, GameParts, differences
 from ingest.coordination.records import (
     MOST_FACTS,
     CaptureStep,
@@ -102,6 +102,19 @@ def _shown(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None
 
 _LIFELESS: Final = 0
 """Score that the published engine gives a game whose lives are lost."""
+
+
+def compared(game: Callable[[Any], GameParts], steps: Sequence[Step]) -> GameParts:
+    """The game that steps make, with what they contradict each other in among the differences of its turns.
+
+    Raises:
+        BadInputError: they make none.
+    """
+    parts = game(steps)
+    for turn, found in zip(parts.turns, contradictions(steps), strict=True):
+        if found:
+            turn.differences = [*turn.differences, *found]
+    return parts
 
 
 def contradictions(steps: Sequence[Step]) -> list[list[Difference]]:
@@ -239,10 +252,6 @@ def _of_capture(step: CaptureStep) -> Sequence[Difference]:
     return (*differences(pairs), *capture_texts(step))
 
 
-def _capture_chain(before: CaptureStep, step: CaptureStep) -> Sequence[Difference]:
-    return differences({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
-
-
 @lru_cache(maxsize=MOST_FACTS)
 def _of_escape(step: EscapeStep) -> Sequence[Difference]:
     pairs: dict[str, tuple[Any, Any]] = {
@@ -254,8 +263,11 @@ def _of_escape(step: EscapeStep) -> Sequence[Difference]:
     return (*differences(pairs), *escape_texts(step))
 
 
-def _escape_chain(before: EscapeStep, step: EscapeStep) -> Sequence[Difference]:
-    return differences({"generators_before": (step.generators_before, before.generators_after)})
+def _stays(*names: str) -> Callable[[Any, Any], Sequence[Difference]]:
+    """What a turn begins with is what the one before has left."""
+    return lambda before, step: differences(
+        {f"{name}_before": (getattr(step, f"{name}_before"), getattr(before, f"{name}_after")) for name in names}
+    )
 
 
 _OF_STEP: Final = cast(
@@ -264,5 +276,5 @@ _OF_STEP: Final = cast(
 )
 _OF_PAIR: Final = cast(
     "Mapping[type, Callable[[Step, Step], Iterable[Difference]]]",
-    {HanabiStep: _hanabi_chain, KitchenStep: _kitchen_chain, CaptureStep: _capture_chain, EscapeStep: _escape_chain},
+    {HanabiStep: _hanabi_chain, KitchenStep: _kitchen_chain, CaptureStep: _stays("rooms", "doors"), EscapeStep: _stays("generators")},
 )

@@ -5,7 +5,7 @@ They are turned into the lines of the step logs and read as those are. Players' 
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from games.coordination import escape
 from games.coordination.players import PLAYERS, ground
-from ingest.coordination.consistency import contradictions
+from ingest.coordination.consistency import compared
 from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.records import CaptureStep, EscapeStep
 from ingest.coordination.rooms import capture_game, escape_game
@@ -23,7 +23,6 @@ from schemas.common.errors import BadInputError
 
 FORMAT: Final = "coordination_console"
 VERSION: Final = 6
-PATH_PARTS: Final = 0
 
 _COLOR_CODE: Final = re.compile(r"\x1b\[[0-9;]*m")
 _CAPTURE_STATE: Final = re.compile(
@@ -96,16 +95,8 @@ def _add(found: Reading, steps: list[dict[str, Any]], place: Place, index: int) 
 
 def _parts(steps: list[dict[str, Any]]) -> GameParts:
     if "scenario" in steps[0]:
-        captures = [checked(CaptureStep, step) for step in steps]
-        return _compared(capture_game(captures), captures)
-    escapes = [checked(EscapeStep, step) for step in steps]
-    return _compared(escape_game(escapes), escapes)
-
-
-def _compared(parts: GameParts, steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> GameParts:
-    for turn, differences in zip(parts.turns, contradictions(steps), strict=True):
-        turn.differences = [*turn.differences, *differences]
-    return parts
+        return compared(capture_game, [checked(CaptureStep, step) for step in steps])
+    return compared(escape_game, [checked(EscapeStep, step) for step in steps])
 
 
 def _ended(text: str) -> Iterator[str]:

@@ -72,11 +72,8 @@ def act(doing: tuple[Player, str], arguments: Mapping[str, Any], raw: str | None
 
 @lru_cache(maxsize=4096)
 def _report(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
-    return repr((agent, verb, sorted(((name, _listed(value)) for name, value in arguments if name != "text"), key=_NAME)))
-
-
-def _listed(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
+    plain = ((name, list(value) if isinstance(value, tuple) else value) for name, value in arguments if name != "text")
+    return repr((agent, verb, sorted(plain, key=_NAME)))
 
 
 @lru_cache(maxsize=4096)

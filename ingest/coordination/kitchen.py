@@ -55,7 +55,10 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name},
-        policies={player: _policy(steps, number) for number, player in enumerate(PLAYERS)},
+        policies={
+            player: next((entry.actions[number].policy for entry in steps if entry.actions[number].policy), None)
+            for number, player in enumerate(PLAYERS)
+        },
         styles=dict.fromkeys(PLAYERS),
         max_turns=len(steps) if last.terminal else rules.TICKS,
         score=float(last.score),
@@ -71,11 +74,6 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         turns=turns,
         goal={"soups": "as many as possible", "points_each": rules.DELIVERY},
     )
-
-
-def _policy(steps: Sequence[KitchenStep], number: int) -> str | None:
-    """The first that is named."""
-    return next((entry.actions[number].policy for entry in steps if entry.actions[number].policy), None)
 
 
 def _shown(
@@ -109,16 +107,15 @@ def _turn(
         progress=min(1.0, entry.score / rules.DELIVERY / (layout.pots * rules.TICKS / rules.COOKING_TICKS)),
         goal_reached=False,
         replies=[PrivateReply(action.player, action.response) for action in asked if action.response],
-        acts=[_act(action, fault) for action, fault in zip(entry.actions, replay.faults, strict=True)],
+        acts=[
+            _acted((action.player, action.low_level), action.current_macro, action.intended, fault, asked=action.new_macro)
+            for action, fault in zip(entry.actions, replay.faults, strict=True)
+        ],
         categories=own_moves([category for action in asked for category in _categories(replay.pots, action)]),
         injected={action.player: action.injected for action in asked},
         differences=differences,
         metrics={"overcooked_score": entry.score} if entry.sparse_reward else {},
     )
-
-
-def _act(action: CookAction, fault: _Fault | None) -> Act:
-    return _acted((action.player, action.low_level), action.current_macro, action.intended, fault, asked=action.new_macro)
 
 
 @lru_cache(maxsize=4096)
@@ -129,15 +126,12 @@ def _acted(doing: tuple[Player, str], macro: str | None, intended: str | None, f
 def _fault(low: str, number: int, before: rules.KitchenState, after: rules.KitchenState) -> _Fault | None:
     """Why what a cook did came to nothing, if it did."""
     cook, then = before.cooks[number], after.cooks[number]
-    if low in rules.DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
+    partner = [state.cooks[1 - number].spot for state in (before, after)]
+    if low in rules.DIRECTIONS and then.spot == cook.spot and cook._replace(facing=low).front in partner:
         return "collision", "the partner is in the way: no one moves"
     if low == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
         return "no_effect", "nothing to take, put or deliver there"
     return None
-
-
-def _is_partner_at(spot: rules.Spot, number: int, before: rules.KitchenState, after: rules.KitchenState) -> bool:
-    return spot in (before.cooks[1 - number].spot, after.cooks[1 - number].spot)
 
 
 def _categories(pots: Mapping[str, rules.Item | None], action: CookAction) -> list[Category]:

@@ -109,7 +109,12 @@ def read(data: bytes, place: Place) -> Reading:
     """
     started = time.perf_counter()
     rows = read_rows(data)
-    found = _hanabi(rows, place) if data.startswith(hanabi_csv.HEADING) else _kitchen(rows, place)
+    if data.startswith(hanabi_csv.HEADING):
+        found = _hanabi(rows, place)
+    else:
+        path = Path(place.path)
+        parts = kitchen_record(player_of(rows), rows, _model(path))
+        found = _added(path.stem, parts, [rows.cut] if rows.cut else [], place)
     found.replay_s = time.perf_counter() - started
     return found
 
@@ -149,12 +154,6 @@ def _half(path: Path, player: Player) -> TextTable:
     if not is_that_players:
         raise BadInputError(f"half a game: {path.name} next to it is not {player}'s, though it is called so")
     return rows
-
-
-def _kitchen(rows: TextTable, place: Place) -> Reading:
-    path = Path(place.path)
-    parts = kitchen_record(player_of(rows), rows, _model(path))
-    return _added(path.stem, parts, [rows.cut] if rows.cut else [], place)
 
 
 def _added(name: str, parts: GameParts, rejects: list[BadInputError], place: Place) -> Reading:

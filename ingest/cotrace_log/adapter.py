@@ -264,7 +264,6 @@ def _of_time(at: str | None, before: str | None) -> Iterator[_Found]:
 
 FORMAT: Final = "cotrace"
 VERSION: Final = 8
-PATH_PARTS: Final = 0
 
 UNKNOWN_MODEL: Final = "unknown"
 """The model of an agent of which the log names neither model nor persona."""
@@ -358,8 +357,8 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
     as_stored = getattr(_rules(log.header), "as_stored", lambda action: action)
-    rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn.turn, map(as_stored, turn.actions))]
-    rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
+    rows["actions"] = [row for turn in log.turns for row in action_rows(episode, turn.turn, map(as_stored, turn.actions))]
+    rows["calls"] = [call_row(call, "player", run=run.run_id, episode=episode, turn=turn.turn) for turn in log.turns for call in turn.calls]
     rows["labels"] = list(_surveys(episode, log.end))
     return rows
 
@@ -479,7 +478,8 @@ def _audience(uttered: UtteranceEntry, everybody: list[str]) -> list[str]:
     return [uttered.agent] if uttered.channel == "private" else everybody
 
 
-def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterator[records.Action]:
+def action_rows(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterator[records.Action]:
+    """The rows of a turn's actions, in their order."""
     for seq, done in enumerate(actions, start=1):
         yield records.Action(
             episode,
@@ -496,11 +496,6 @@ def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterato
             done.read,
             done.used,
         )
-
-
-def _calls(episode: str, turn: Turn, run: str) -> Iterator[records.Call]:
-    for call in turn.calls:
-        yield call_row(call, "player", run=run, episode=episode, turn=turn.turn)
 
 
 def _surveys(episode: str, end: End | None) -> Iterator[records.Label]:

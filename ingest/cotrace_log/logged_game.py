@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ingest.cotrace_log import adapter
 from ingest.cotrace_log.lines import read_lines
@@ -90,8 +90,10 @@ def _turns(store: Store, episode: str) -> list[Turn]:
             turn=row["turn"],
             state_before=_json(row["state_before"]),
             state_after=_json(row["state_after"]),
-            utterances=[_utterance(one) for one in spoken[row["turn"]]],
-            actions=[_action(one) for one in done[row["turn"]]],
+            utterances=[UtteranceEntry(**{name: one[name] for name in _UTTERED}) for one in spoken[row["turn"]]],
+            actions=[
+                ActionEntry(**{name: one[name] for name in _DONE}, arguments=_json(one["arguments"]) or {}) for one in done[row["turn"]]
+            ],
             progress=row["progress"],
         )
         for row in turns
@@ -105,11 +107,5 @@ def _by_turn(store: Store, table: str, episode: str) -> Mapping[int, Rows]:
     return found
 
 
-def _utterance(row: Mapping[str, Any]) -> UtteranceEntry:
-    return UtteranceEntry(agent=row["agent"], channel=row["channel"], text=row["text"], superseded=bool(row["superseded"]))
-
-
-def _action(row: Mapping[str, Any]) -> ActionEntry:
-    return ActionEntry(
-        agent=row["agent"], verb=row["verb"], arguments=_json(row["arguments"]) or {}, raw=row["raw"], accepted=row["accepted"]
-    )
+_UTTERED: Final = ("agent", "channel", "text", "superseded")
+_DONE: Final = ("agent", "verb", "raw", "accepted")

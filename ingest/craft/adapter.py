@@ -284,7 +284,6 @@ def _new_lines(snapshot: Sequence[str] | None, history: Sequence[str]) -> Sequen
 
 FORMAT: Final = "craft"
 VERSION: Final = 6
-PATH_PARTS: Final = 0
 
 _OF_OTHERS: Final = (b'"messages"', b'"history"', b'"trajectory"')
 """Keys that no log has, of programs that write an `experiment_info` too."""

@@ -12,16 +12,17 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Final, cast
 
 from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part
-from games.einstein.engine.actions import action_type, answer_reading, parse_answer
+from games.einstein.engine.actions import answer_reading, parse_answer
 from games.einstein.engine.table import STEP_LIMIT, goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS, NO_VERIFIER, action_arguments, is_undo, refusal, refusal_text, stop_reason, utterances_of
+from games.einstein.game import AGENTS, NO_VERIFIER, action_entry, stop_reason, utterances_of
 from games.einstein.replay import VERIFIERS, Step, Verifier, replay, verify
+from ingest.cotrace_log.adapter import action_rows
 from ingest.einstein.measures import progress, replay_rows, sampled_actions, success_by_rules
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps, loads
@@ -200,9 +201,15 @@ def read(data: bytes, place: Place) -> Reading:
         step_count=len(document["dialog"]),
     )
     rows = replay_rows(game.dialog.setting, game.steps, game.episode, ended=game.success is not None)
-    rows["log_disagreements"] = [_disagreement(game, found) for found in _differences(game)]
+    rows["log_disagreements"] = [
+        LogDisagreement(game.episode, None if step is None else step + 1, field, dumps(logged), dumps(due))
+        for step, field, logged, due in _differences(game)
+    ]
     replay_s = time.perf_counter() - started
-    rejects += [_with_count(game.lost, game)] if game.lost else []
+    if game.lost:
+        missing = game.step_count - len(game.steps)
+        reason = f"{game.lost.reason}; the game is stored up to the step before, {missing} of {game.step_count} steps are lost"
+        rejects.append(BadInputError(reason, locator=game.lost.locator, excerpt=game.lost.excerpt))
     return Reading(_rows(game, rows, place), [game.episode], len(game.steps), rejects, replay_s)
 
 
@@ -226,12 +233,6 @@ def _steps(dialog: Dialog, manifest: Manifest) -> tuple[list[Step], BadInputErro
 
 def _verifier(manifest: Manifest) -> Verifier | None:
     return None if manifest.verifier in (None, NO_VERIFIER) else cast("Verifier", manifest.verifier)
-
-
-def _with_count(lost: BadInputError, game: _Game) -> BadInputError:
-    missing = game.step_count - len(game.steps)
-    reason = f"{lost.reason}; the game is stored up to the step before, {missing} of {game.step_count} steps are lost"
-    return BadInputError(reason, locator=lost.locator, excerpt=lost.excerpt)
 
 
 # -- where log, manifest and replay differ ------------------------------------------------------------------------------------------------
@@ -268,11 +269,6 @@ def _cost_differences(game: _Game, verifier: Verifier) -> Iterator[Disagreement]
             yield Disagreement(step.number, f"actions_err.{verifier}", list(samples.costs), list(costs))
 
 
-def _disagreement(game: _Game, found: Disagreement) -> LogDisagreement:
-    turn = None if found.step is None else found.step + 1
-    return LogDisagreement(game.episode, turn, found.field, dumps(found.logged), dumps(found.recomputed))
-
-
 # -- rows ---------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +292,7 @@ def _rows(game: _Game, derived: dict[str, list[tuple[object, ...]]], place: Plac
         "agents": list(_agents(game)),
         "turns": [_turn(game, step) for step in game.steps],
         "utterances": [row for step in game.steps for row in _utterances(game, step)],
-        "actions": [_action(game, number, step) for number, step in enumerate(game.steps)],
+        "actions": [row for number, step in enumerate(game.steps) for row in _actions(game, number, step)],
     }
 
 
@@ -373,21 +369,8 @@ def _utterances(game: _Game, step: Step) -> Iterator[Utterance]:
         yield Utterance(game.episode, step.number + 1, seq, uttered.agent, uttered.channel, list(uttered.audience or ()), uttered.text)
 
 
-def _action(game: _Game, number: int, step: Step) -> Action:
-    code, raw = refusal(step), game.dialog.samples[number].texts[step.choice.executed if step.choice else 0]
+def _actions(game: _Game, number: int, step: Step) -> Iterator[Action]:
+    raw = game.dialog.samples[number].texts[step.choice.executed if step.choice else 0]
     reading = answer_reading(raw)
-    return Action(
-        episode_id=game.episode,
-        turn=number + 1,
-        seq=1,
-        agent=AGENTS[step.before.player],
-        verb=action_type(step.answer.action),
-        arguments=Json(dumps(action_arguments(step.answer.action, step.answer.action_text))),
-        raw=raw,
-        accepted=step.outcome.accepted,
-        undoes=is_undo(step),
-        error_code=code,
-        error_text=refusal_text(code),
-        read=reading.read,
-        used=reading.used,
-    )
+    done = replace(action_entry(AGENTS[step.before.player], step, raw), read=reading.read, used=reading.used)
+    return action_rows(game.episode, number + 1, [done])

@@ -349,7 +349,8 @@ def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
 
 def _decoded(job: FileToRead, data: bytes, reader: Adapter, inner: bytes | None = None) -> tuple[FileResult, Reading]:
     found = job.found
-    parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
+    last: int = getattr(reader, "PATH_PARTS", 0)
+    parts = Path(found.path).parts[-last:] if last else ()
     result = FileResult(
         found=found,
         status="read",

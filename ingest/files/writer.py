@@ -68,7 +68,11 @@ def load(transaction: Transaction, files: Sequence[FileResult], tables: Struck[p
     if outdated:
         _delete(transaction, outdated)
     taken = loaded.ingested + loaded.replaced
-    rejects = [_reject(file, reject) for file in taken for reject in file.rejects]
+    rejects = [
+        Reject(file.source_id, file.found.stored_path, reject.locator, printable(reject.reason), reject.excerpt)
+        for file in taken
+        for reject in file.rejects
+    ]
     own = to_arrow(
         {"sources": [_source(file) for file in taken], "rejects": rejects, "receipts": [row for file in taken for row in file.receipt]}
     )
@@ -169,10 +173,6 @@ def _source(file: FileResult) -> Source:
         rejected=len(file.rejects),
         ingested_at=datetime.now(UTC).replace(tzinfo=None),
     )
-
-
-def _reject(file: FileResult, reject: BadInputError) -> Reject:
-    return Reject(file.source_id, file.found.stored_path, reject.locator, printable(reject.reason), reject.excerpt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,6 @@ def _plain(value: Any) -> Any:
 
 FORMAT: Final = "chat_lines"
 VERSION: Final = 8
-PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)
 _MESSAGE: Final = (re.compile(rb'"(?:role|name|source|type)"\s*:'), re.compile(rb'"(?:content|tool_calls|parts)"\s*:'))
@@ -412,7 +411,6 @@ class MappedChat:
     path: Path
     FORMAT: str = FORMAT
     VERSION: int = VERSION
-    PATH_PARTS: int = PATH_PARTS
 
     @classmethod
     def of(cls, path: Path) -> MappedChat:

@@ -13,7 +13,6 @@ from schemas.common.errors import BadInputError
 
 FORMAT: Final = "clembench"
 VERSION: Final = 5
-PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "clembench"
 KINDS: Final = (

@@ -249,7 +249,6 @@ def _details(sample: EvalSample, log: EvalLog) -> Mapping[str, Any]:
 
 FORMAT: Final = "inspect"
 VERSION: Final = 6
-PATH_PARTS: Final = 0
 
 _ZIP: Final = re.compile(rb"\APK\x03\x04.{26}(?:_journal/|samples/|header\.json|summaries\.json|reductions\.json)", re.DOTALL)
 _JSON: Final = re.compile(rb'\A\s*\{\s*"(?:version|status|eval)"\s*:')

@@ -13,7 +13,6 @@ from schemas.common.errors import BadInputError
 
 FORMAT: Final = "marble"
 VERSION: Final = 3
-PATH_PARTS: Final = 0
 KEYS: Final = (frozenset({"task", "coordination_mode", "iterations"}),)
 
 _PLANNER: Final = "planner"

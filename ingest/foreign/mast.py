@@ -148,7 +148,6 @@ def _parsed(text: str) -> Any:
 
 FORMAT: Final = "mast"
 VERSION: Final = 3
-PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "mast"
 

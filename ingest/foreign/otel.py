@@ -359,7 +359,6 @@ def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
 
 FORMAT: Final = "otel"
 VERSION: Final = 13
-PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
 

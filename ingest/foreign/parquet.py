@@ -82,7 +82,6 @@ def _messages(row: Mapping[str, Any]) -> tuple[list[ParsedMessage], list[str]]:
 
 FORMAT: Final = "parquet"
 VERSION: Final = 6
-PATH_PARTS: Final = 0
 
 
 _LOOKED_AT: Final = 50

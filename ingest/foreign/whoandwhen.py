@@ -21,7 +21,6 @@ from schemas.records import Agent, Label, LogDisagreement
 
 FORMAT: Final = "whoandwhen"
 VERSION: Final = 4
-PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "whoandwhen"
 RUBRIC: Final = "decisive_error"

@@ -106,7 +106,6 @@ def _symbol(cell: str) -> str:
 
 FORMAT: Final = "overcooked"
 VERSION: Final = 7
-PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
 _DEFAULT_HORIZON: Final = 120

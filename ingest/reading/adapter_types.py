@@ -238,19 +238,12 @@ class Adapter(Protocol):
         """Raised when the same bytes would give other rows; files read by an older version are then read again."""
         ...
 
-    @property
-    def PATH_PARTS(self) -> int:  # noqa: N802
-        """How many last parts of a path tell games apart that have the same bytes.
-
-        0 where a log names its game (by time, say), 1 where the name holds the trial, 2 where the folder is the run. Beyond them, equal
-        bytes are a duplicate.
-        """
-        ...
-
     def sniff(self, head: bytes) -> bool:
         """Tell from a file's first bytes (UTF-8) whether this adapter reads it."""
         ...
 
+    # An adapter may have `PATH_PARTS: int`, how many last parts of a path distinguish games of the same bytes: 1 where the name has
+    # the trial, 2 where the folder is the run. Beyond them, and where a log names its game (by time, say), equal bytes are a duplicate.
     # An adapter may have `KEYS: tuple[frozenset[str], ...]`: a JSON document with all top-level keys of one of them is its log, in whatever
     # order they stand. It is asked where beginnings tell nothing. Where another program could have the same keys, `MARKS`, a tuple of
     # patterns of bytes, are what its logs hold besides, all of them.

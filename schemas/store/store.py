@@ -210,7 +210,7 @@ class Store:
                 else:
                     connection.execute(spec.ddl())
                 if comments.get(spec.name) != spec.grain:
-                    _comment(connection, spec.name, spec.grain)
+                    connection.execute(f"COMMENT ON TABLE {spec.name} IS {in_sql(spec.grain)}")
             connection.execute(
                 "INSERT INTO store_info SELECT 'schema_version', ? WHERE NOT EXISTS (FROM store_info WHERE name = 'schema_version')",
                 [str(SCHEMA_VERSION)],
@@ -553,7 +553,3 @@ def _has_all_tables(connection: duckdb.DuckDBPyConnection) -> bool:
     shape = " UNION ALL ".join(f"SELECT '{spec.name}', name, NOT \"notnull\" FROM pragma_table_info('{spec.name}')" for spec in TABLES)
     found = {(table, column): nullable for table, column, nullable in connection.execute(shape).fetchall()}
     return all(found.get((spec.name, column.name)) in (True, column.nullable) for spec in TABLES for column in spec.columns)
-
-
-def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:
-    connection.execute(f"COMMENT ON TABLE {name} IS {in_sql(grain)}")

@@ -332,7 +332,7 @@ def test_faulty_rows_of_one_file_cost_only_that_file(
     (logs / "cut.json").write_text(whole[: len(whole) // 2], encoding="utf-8")
 
     class Broken:
-        FORMAT, VERSION, PATH_PARTS = craft.FORMAT, craft.VERSION, craft.PATH_PARTS
+        FORMAT, VERSION = craft.FORMAT, craft.VERSION
         sniff = staticmethod(craft.sniff)
         read = staticmethod(breaking(*fault))
 
@@ -350,7 +350,7 @@ def test_crash_of_an_adapter_becomes_a_reject(store: Store, logs: Path, monkeypa
     """Nothing that an adapter raises reaches the user as a traceback."""
 
     class Crashing:
-        FORMAT, VERSION, PATH_PARTS = craft.FORMAT, craft.VERSION, craft.PATH_PARTS
+        FORMAT, VERSION = craft.FORMAT, craft.VERSION
         sniff = staticmethod(craft.sniff)
 
         @staticmethod

@@ -113,7 +113,6 @@ def test_what_is_logged_twice_and_stored_once_is_a_loss(tmp_path: Path) -> None:
 class _Forgetful:
     """The reader of a family that drops one message, and what else holds its words."""
 
-    PATH_PARTS = 0
     VERSION = 1
 
     def __init__(self, log_format: str) -> None:

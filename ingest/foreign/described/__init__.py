@@ -78,8 +78,6 @@ class Description(_Part):
 class Described:
     """The adapter of a description."""
 
-    PATH_PARTS: Final = 0
-
     def __init__(self, described: Description) -> None:
         self.__doc__ = described.about
         self.FORMAT: str = described.format

@@ -265,7 +265,8 @@ class Bucket(Place):
         self.scheme = uri.partition(":")[0]
         self.kind = KINDS[self.scheme]
         self.options = dict(self.kind.options)
-        self.own = self.disk = _state_folder() / _name_of(uri)
+        name = f"{re.sub(r'[^A-Za-z0-9]+', '-', uri)[:60]}-{hashlib.blake2b(uri.encode(), digest_size=6).hexdigest()}"
+        self.own = self.disk = _state_folder() / name
         self._known: dict[str, int] = {}
         self._files: LakeFiles | None = None
         self._lock = threading.Lock()
@@ -391,10 +392,6 @@ def bucket_at(uri: str) -> Bucket:
 def _state_folder() -> Path:
     """Where programs store what must outlive them and is not a setting: journals are paid for, so no cache."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "cotrace" / "lakes"
-
-
-def _name_of(uri: str) -> str:
-    return f"{re.sub(r'[^A-Za-z0-9]+', '-', uri)[:60]}-{hashlib.blake2b(uri.encode(), digest_size=6).hexdigest()}"
 
 
 _REMOTE: Final = re.compile(r"^(\w+):/+(?=[^/])")
