@@ -201,7 +201,7 @@ def family_receipts(data: bytes, reading: Reading, source_id: str, path: str) ->
         and 2 * sum(not held.keys().isdisjoint(one) for one in found) > len(found)
     }
     counted: dict[tuple[str, ...], tuple[int, str]] = {}
-    for key in of_messages:
+    for key in filter(of_messages.__contains__, texts):  # in the order of the file, so that every reading lists the same
         for tries, count in Counter(texts[key]).items():
             counted[tries] = min((count, key), counted.get(tries, (count, key)))  # other keys repeat the history
     lost = [

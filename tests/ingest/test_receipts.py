@@ -11,6 +11,7 @@ import pytest
 from ingest.adapters import adapter
 from ingest.foreign.chat_lines import MappedChat
 from ingest.reading.adapter_types import Place, Reading
+from ingest.receipts import family_receipts
 from schemas.records import Utterance
 from tests.ingest.asked import Ingested, ingested, written
 from tests.ingest.asympuzl import asympuzl_logs
@@ -146,3 +147,13 @@ def test_a_message_that_the_reader_of_a_family_drops_is_a_loss(tmp_path: Path, f
     assert [part.locator for part in found.report.rejected] == ["receipt"]
     counted, stored = _receipt(found)["messages"]
     assert (counted, stored) == (first["messages"][0], (first["messages"][1] or 0) - 1)
+
+
+def test_what_is_missing_is_listed_in_the_order_of_the_file() -> None:
+    """The list has room for the first alone, so two readings of one file have to have the same ones there."""
+    texts = {f"says_{letter}": [f"this is message {number} of {letter}" for number in range(4)] for letter in "hgfedcba"}
+    stored = [text for said in texts.values() for text in said[1:]]
+    reading = Reading()
+    reading.rows["utterances"] += [Utterance("game", 1, seq, "a", "public", ["a"], text) for seq, text in enumerate(stored, start=1)]
+    missing = {row.kind: row.missing for row in family_receipts(json.dumps(texts).encode(), reading, "source", "a.json")}
+    assert [one.rpartition(" of ")[2] for one in missing["words"]] == list("hgfedcba")
