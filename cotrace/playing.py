@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from cotrace.store import outside_event_loop
 from games.players.running import OnProgress, RunReport
+from providers.asker import outside_event_loop
 
 
 def play(experiment: str | Path, *, on_progress: OnProgress | None = None, **changes: Any) -> RunReport:

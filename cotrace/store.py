@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from analytics.installation import ensure_installed, materialize
 from analytics.query import query
@@ -29,19 +27,6 @@ if TYPE_CHECKING:
     from judges.attribution.job import AttributionReport
     from judges.evidence.transcript import Transcript, TurnView
     from judges.runs.job import JudgeReport
-
-
-_Result = TypeVar("_Result")
-
-
-def outside_event_loop(work: Callable[[], _Result]) -> _Result:
-    """Run what starts an event loop of its own; in a thread where one is running already, as in notebooks."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return work()
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(work).result()
 
 
 class Rows:
@@ -257,7 +242,8 @@ class OpenStore:
         from ingest.foreign.chat_lines import reader_for
 
         reader = reader_for(log_format, None if mapping is None else Path(mapping))
-        report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=reader, workers=workers)
+        named = [paths] if isinstance(paths, str | Path) else paths
+        report = ingest_paths([Path(path) for path in named], self._store, log_format=reader, workers=workers)
         ensure_installed(self._store)
         if report.episodes:
             materialize(self._store)
@@ -304,6 +290,7 @@ class OpenStore:
         from judges.rubric_files.load import find
         from judges.runs.job import JudgeRequest
         from judges.runs.runner import run
+        from providers.asker import outside_event_loop
         from providers.profile import fitted
         from providers.provider import ModelSettings
 
@@ -447,7 +434,3 @@ class OpenStore:
     def __repr__(self) -> str:
         games, verdicts = self.sql("SELECT (SELECT count(*) FROM episodes), (SELECT count(*) FROM verdicts)").fetchall()[0]
         return f"<cotrace store {self.path}: {games} games, {verdicts} verdicts>"
-
-
-def _listed(paths: Paths) -> Sequence[str | Path]:
-    return [paths] if isinstance(paths, str | Path) else paths

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, field
@@ -408,9 +408,14 @@ def run_to_end(going: Coroutine[Any, Any, T]) -> T:
         with asyncio.Runner() as runner:  # `asyncio.run` is what libraries for notebooks exchange for one that leaves every loop open
             return runner.run(going)
 
+    return outside_event_loop(run)
+
+
+def outside_event_loop(work: Callable[[], T]) -> T:
+    """Run what starts an event loop of its own; in a thread where one is running already, as in notebooks."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return run()
+        return work()
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(run).result()
+        return thread.submit(work).result()

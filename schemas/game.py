@@ -8,7 +8,6 @@ left out of a log: it is then not known. `schemas.game_log` writes such logs for
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 import orjson
@@ -278,7 +277,7 @@ class LogWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 

@@ -6,7 +6,6 @@ from dataclasses import fields
 from datetime import datetime
 from numbers import Real
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import msgspec
@@ -210,8 +209,8 @@ class GameLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._log.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._log.__exit__(*error)
 
 
 def _as_message(message: tuple[str, str] | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -143,7 +143,7 @@ select * from avalon_suspicion_by();
 
 -- avalon_accusations: accusations in messages of Avalon against the truth, as judges and people read them.
 -- What a message claims about others has to be read, so all rests on answers to `accusation_right` (rubric avalon_minds): does a message call
--- other players evil, and are all of them? What no one read, or left undecided, is unknown and no accusation of 0.
+-- other players evil, and are all of them? A message that no one read, or that was left undecided, is unknown: it does not count as one without an accusation.
 -- One row is a role, by a judge; messages of games that no judge was asked about are in one row without a judge.
 -- Report: avalon-accusations, ordered by model, judge, side, role
 -- Listed: Avalon: accusations against the truth; needs verdicts or labels

@@ -23,7 +23,7 @@ select
     state_after -> 'knowledge' as knowledge_after
 from staged;
 
--- avalon_players: who sat at the tables of Avalon.
+-- avalon_players: the players of Avalon games.
 -- One row is a player of a game.
 create or replace view avalon_players as
 with players_of as (

@@ -28,7 +28,7 @@ from texts
 where plain <> '';
 
 -- dialogue_games: the games without states in whose messages and calls repetitions and open questions can be seen.
--- One row is a game in which an agent speaks or calls a tool more than once; of any other nothing is known of these, which is not none.
+-- One row is a game in which an agent speaks or calls a tool more than once; for other games this is unknown, which is not the same as none.
 -- Materialized: by game
 create or replace view dialogue_games as
 select distinct episode_id
@@ -125,9 +125,9 @@ select
 from numbered
 group by episode_id, agent, kind, stretch;
 
--- contradictions_read: the messages of games without states of which it is known whether they contradict an earlier statement of their author.
+-- contradictions_read: messages of games without states for which it is known whether they contradict an earlier statement of their author.
 -- One row is (episode_id, turn, agent) with answers yes or no to a question `contradicts_itself`, of whatever rubric. People's labels count
--- before judges, then the majority; a message whose answers are split is left out. Of any other message nothing is known, which is not a no.
+-- before judges, then the majority; a message whose answers are split is left out. For other messages this is unknown, which is not a no.
 -- Materialized: by judged game
 create or replace view contradictions_read as
 with answers as (

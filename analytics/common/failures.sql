@@ -108,7 +108,7 @@ left join failure_map using (taxonomy, category)
 where logged.category <> 'no_oracle_or_attempt'
 group by all;
 
--- game_categories: on how many turns of each game each category of failure occurs; with `contradictions`, of which labels and judges tell.
+-- game_categories: on how many turns of each game each category of failure occurs, with `contradictions`, which come from labels and judges.
 -- One row is (episode_id, taxonomy, category), and one for all categories that count.
 -- Columns as in: logged_categories.
 create or replace view game_categories as
@@ -132,7 +132,7 @@ left join failure_map using (taxonomy, category);
 
 -- failure_turns: the category each turn has in each taxonomy.
 -- One row is a row of `failures`: (turn, agent, taxonomy, category). Games without states have the taxonomy `dialogue` (dialogue_failures), in
--- which a turn without any of its categories is `none`; where labels or judges tell of contradictions, also `contradictions`.
+-- which a turn without any of its categories is `none`; where labels or judges report contradictions, also `contradictions`.
 create or replace view failure_turns as
 select
     failures.episode_id, failures.turn, failures.agent, games.benchmark, games.condition, games.model, games.level,

@@ -21,7 +21,7 @@ comparable as (
     left join questions using (episode_id)
 ),
 
--- of a family with a single task what varies is the game
+-- in a family with a single task the games vary
 clustered as (
     select
         *,

@@ -1,4 +1,4 @@
--- turn_outcomes: what became of the oracle's candidates on each turn, as the log tells it; `outcomes` adds what game it is.
+-- turn_outcomes: what became of the oracle's candidates on each turn, as the log states it; `outcomes` adds the columns of the game.
 -- One row is a turn, of any benchmark.
 -- Materialized: by game
 create or replace view turn_outcomes as
@@ -101,9 +101,9 @@ select
 from placed
 group by all;
 
--- repeated_episodes: episodes that tell again what another episode of the store tells: they are in no count, rate or mean.
+-- repeated_episodes: episodes that repeat another episode of the store: no count, rate or mean includes them.
 -- One row is an episode that does not count.
--- A sample of Inspect is one by its uuid, whatever logs it is in: an `.eval` and its `.json`, a log and its retry.
+-- Samples of Inspect with one uuid are one episode, whichever logs hold them: an `.eval` and its `.json`, a log and its retry.
 create or replace view repeated_episodes as
 select episode_id
 from every_family('repeated_episodes') as repeated

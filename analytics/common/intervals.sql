@@ -1,7 +1,7 @@
 -- intervals: the 95 % intervals of every report, as scalar macros.
 -- Macros: wilson_low(k, n), wilson_high(k, n), t_critical(df), clustered_sem(...), hidden_share(...), seen_factor(...),
 -- assumed_factor(...), clustered_factor(...), score_end(...), clustered_low(...), clustered_high(...), cluster_low(k, n),
--- cluster_high(k, n), cluster_sem(k, n); and whether a category of failure is one, is_wrong(common, category).
+-- cluster_high(k, n), cluster_sem(k, n); and is_wrong(common, category): whether a category means that something failed.
 create or replace macro is_wrong(common, category) as
     not coalesce(common = 'none', category in ('correct', 'no_error', 'none_of_these', 'accepted', 'right'));
 

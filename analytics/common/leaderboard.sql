@@ -56,9 +56,9 @@ left join inside using (episode_id)
 left join unmaterialized('spiral_games') as seen using (episode_id);
 
 -- leaderboard_by: how far each team got, with its uncertainty, in the chosen games; a table macro: `from leaderboard_by(['simple'])`.
--- One row is (benchmark, condition, model, team, team_name, max_turns, level). Tasks are what is sampled: intervals are over them, so that playing one
--- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
--- once (compared_games).
+-- One row is (benchmark, condition, model, team, team_name, max_turns, level). Tasks are what is sampled: intervals are over tasks, so that
+-- playing a task again does not narrow them; in a row with one task they are over its games, and hold for that task alone. A game that the store
+-- has twice counts once (compared_games).
 -- Parameters: levels: list of the tiers that count, null for all; families: map of tasks to their families, which count in their place;
 -- chosen: condition on the columns of `games`, true for all of them; per: `team`, or `condition`, `model` or `level` for one of these alone: the others
 -- are null, as the level is per team.
@@ -88,7 +88,7 @@ played as (
     where (levels is null or list_contains(levels, compared_games.level)) and chosen
 ),
 
--- of a row with a single task what varies is the game
+-- in a row with a single task the games vary
 clustered as (
     select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else coalesce(families[task], task) end as cluster
     from played

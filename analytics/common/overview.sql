@@ -37,7 +37,7 @@ measured as (
     where found.value is not null and case when measure is null then found.is_default else found.process = measure end
 ),
 
--- of a team with a single task what varies is the game
+-- of a team with a single task the games vary
 clustered as (
     select *, case when min(task) over of_team = max(task) over of_team then episode_id else task end as cluster
     from measured
@@ -342,7 +342,7 @@ inner join teams using (team_key)
 left join scores using (team_key, turn)
 left join failing using (team_key, turn);
 
--- failure_steps: which step each failure point of an attribution is of: seeing, saying, understanding, acting; a table of data.
+-- failure_steps: the step to which each failure point of an attribution belongs: seeing, saying, understanding or acting; a table of data.
 -- One row is a failure point.
 create or replace view failure_steps as
 select link, step from rows_of('failure_steps.csv');

@@ -1,6 +1,6 @@
 -- spiral_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games), so that
 -- correction spirals can be seen in them.
--- One row is a game; of any other game nothing is known of these, which is not the same as none.
+-- One row is a game; for other games this is unknown, which is not the same as none.
 -- Materialized: by game
 create or replace view spiral_games as
 select distinct episode_id

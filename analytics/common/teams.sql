@@ -121,7 +121,7 @@ inner join goals on episodes.benchmark = goals.benchmark and episodes.task_id is
 inner join ranges on episodes.benchmark = ranges.benchmark
 left join every_family('score_bounds') as bounds using (run_id);
 
--- compared_steps: each turn with its team, its task, what became of it and what it gained: compared_turns without what is counted in texts.
+-- compared_steps: each turn with its team, its task, what became of it and what it gained: compared_turns without the columns that are counted from texts.
 -- One row is a turn of a game that ended; a game that the store has twice is listed once.
 create or replace view compared_steps as
 select

@@ -1,7 +1,7 @@
--- coordination_repeated_episodes: what is logged twice of LLM-Coordination.
--- One row is an episode of which another one counts: an answer to a question of a game that the same respondent answered in the same trial in
+-- coordination_repeated_episodes: episodes of LLM-Coordination that are logged twice.
+-- One row is an episode in whose place another one counts: an answer to a question of a game that the same respondent answered in the same trial in
 -- another file (where no trial is logged: in a trial with the same responses), or a console text or players' files of a game that has a step log.
--- Of equal answers the one counts whose meaning is known, else one whose call did not fail, else the first by id.
+-- Of equal answers, one whose meaning is known counts, else one whose call did not fail, else the first by id.
 create or replace view coordination_repeated_episodes as
 with answers as (
     select
@@ -49,8 +49,8 @@ from runs
 where benchmark = 'coordination';
 
 -- coordination_games: the games of LLM-Coordination, without CoordinationQA.
--- One row is a game; a console text or players' files that tell a game again of which there is a step log are left out, and so are
--- the records of one player alone, which have no score.
+-- One row is a game; left out are console texts and players' files of a game that also has a step log, and the records of one
+-- player alone, which have no score.
 -- Report: coordination, ordered by game, model, variant, episode_id
 -- Listed: LLM-Coordination: the games
 -- Shows: game, model, variant, turns, score, success

@@ -166,7 +166,7 @@ from craft_game_facts;
 
 -- craft_models: CRAFT teams with the columns of the reference table, and the condition in front of them.
 -- One row is (condition, model, builder, run). Conditions are never pooled; turn limits inside one condition are, because the published
--- folders do not tell them apart (leaderboard does). Standard errors are over games (sample standard deviation, ddof 1, / sqrt(n)) and null
+-- folders do not distinguish them (leaderboard does). Standard errors are over games (sample standard deviation, ddof 1, / sqrt(n)) and null
 -- below two games.
 create or replace view craft_models as
 select

@@ -1,4 +1,4 @@
--- craft_removal_turns: who took away, and whether that would have helped, as the log of a game tells it.
+-- craft_removal_turns: who removed a block, and whether a removal would have helped, as the log of a game states it.
 -- One row is a turn of a CRAFT game.
 -- Materialized: by game
 create or replace view craft_removal_turns as
@@ -32,7 +32,7 @@ left join candidates
     on moves.episode_id = candidates.episode_id and moves.turn = candidates.turn
 where episodes.benchmark = 'craft';
 
--- craft_removals: who took away, and whether that would have helped, turn by turn: the part of craft_turn_facts that the remove gap asks for.
+-- craft_removals: who removed a block, and whether a removal would have helped, turn by turn: the part of craft_turn_facts for the remove gap.
 -- One row is a turn of a CRAFT game.
 create or replace view craft_removals as
 select
@@ -76,7 +76,7 @@ rates as (
 
 select * exclude (paired_rate), attempted_rate - oracle_rate as gap, paired_rate - oracle_rate as paired_gap from rates;
 
--- remove_gap_instructed: the remove gap of what directors ask for, team by team, out of the claims that a reader has stored.
+-- remove_gap_instructed: the remove gap of what directors ask for, by team, from the claims that a reader has stored.
 -- One row is (condition, model, builder, reader).
 -- Report: remove-gap-instructed, ordered by gap desc nulls last, model, condition, builder, reader
 -- Shows: model, condition, reader, turns, unread_turns, instructed_rate, oracle_rate, gap, gap_low, gap_high

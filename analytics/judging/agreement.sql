@@ -111,7 +111,7 @@ inner join episodes as b on both_orders.episode_b = b.episode_id;
 
 -- panel_of: the answers of all model judges about each unit of the chosen games: majority, mean, and how much they differ; a table macro.
 -- One row is (rubric, question, variant, unit_id) with at least one answer of a model. Every model has one vote, which its repeats share: asking
--- one model oftener gives it no more weight. The engine has none.
+-- one model more often gives it no more weight. The engine has none.
 -- Parameters: about: only this rubric, null for all; chosen: condition on the columns of `games`, true for all of them; most: only so many units on
 -- which the votes differ, those that differ most; null for all units.
 create or replace macro panel_of(about := null, chosen := true, most := null) as table

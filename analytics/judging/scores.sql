@@ -228,7 +228,7 @@ left join team_names on games.episode_id = team_names.episode_id;
 -- judge_scores_by: how each judge answered each question, by team or over all chosen games; a table macro: `from judge_scores_by(true)`.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model, team) and, if split, outcome.
 -- Parameters: split: true for one row an outcome of the turn, false for all turns together; chosen: condition on the columns of `games`, true for
--- all of them; per: `team`, `model` for all teams of a model together, `question` for all games together; what is not parted is null.
+-- all of them; per: `team`, `model` for all teams of a model together, `question` for all games together; columns that are not split by are null.
 create or replace macro judge_scores_by(split, chosen := true, per := 'model') as table
 -- each version of a rubric with a bit of its own: bits are put together far faster than lists of hashes
 with numbered as (

@@ -125,7 +125,7 @@ from calls
 where purpose <> 'judge'
 group by purpose;
 
--- verdicts_newest: of each answer the one of the latest scoring job, wherever what was judged is; not those of probes.
+-- verdicts_newest: each answer as the latest scoring job gave it, whether or not the store still has what was judged; without probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
 -- Read by judged game:
 -- Columns as in: verdicts.
@@ -174,7 +174,7 @@ select * from alone
 union all
 select * from compared;
 
--- verdicts_latest: the verdicts that count: of each answer the one of the latest scoring job, where what was judged is still in the store; not those of probes.
+-- verdicts_latest: the verdicts that count: each answer as the latest scoring job gave it, where the store still has what was judged; without probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
 -- Read by judged game:
 -- Columns as in: verdicts.

@@ -273,7 +273,7 @@ where cost > 1e-9
 qualify row_number() over (partition by episode_id order by out_of_reach desc, round(cost, 9) desc, turn) = 1;
 
 -- game_blames: whose mistake decided each game, by people, by rules and by judges, as blamed_agents has it.
--- One row is a game and one that names an agent.
+-- One row is a game and a source that names an agent.
 -- Materialized: by judged game
 create or replace view game_blames as
 with labelled as (
@@ -326,7 +326,7 @@ from (
 where agent is not null;
 
 -- blamed_agents: whose mistake decided each game, by people, by rules and by judges.
--- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.
+-- One row is a game and a source that names an agent: an annotator, the rules, or a judge in one manner of asking.
 -- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
 -- Shows: task_id, source, judge, agent, turn
 create or replace view blamed_agents as

@@ -100,7 +100,7 @@ select
     unit
 from found;
 
--- regret_curve: what a game of each team had lost up to each turn, on the average; what has ended stays as it is; a table macro.
+-- regret_curve: what a game of each team had lost up to each turn, on average; a game that has ended retains its value; a table macro.
 -- One row is a turn of a team with games that have values.
 -- Parameters: chosen: condition on the columns of `games`, true for all of them.
 -- Report: regret-curve, ordered by benchmark, team_name, turn
@@ -134,7 +134,7 @@ from lost
 inner join teams using (team_key);
 
 -- blamed_roles: how often people, rules and judges each blame a role for a failed game; a table macro.
--- One row is a role and one who judges: all people together, or a judge in one manner of asking.
+-- One row is a role and a source of blame: all people together, or a judge in one manner of asking.
 -- Parameters: chosen: condition on the columns of `games`, true for all of them.
 -- Report: blamed-roles, ordered by benchmark, source <> 'people', source <> 'rules', judge, share desc, role
 create or replace macro blamed_roles(chosen := true) as table

@@ -197,7 +197,9 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
     details: dict[str, object] = {"game": parts.game, **logged, "fingerprint": _fingerprint(parts)}
     rows["runs"].append(run)
     rows["episodes"].append(_episode(identity, parts, run, place, details))
-    rows["agents"] += [records.Agent(identity, player, "player", parts.policies[player], _persona(parts, player)) for player in PLAYERS]
+    for player, policy in ((player, parts.policies[player]) for player in PLAYERS):
+        persona = ", ".join(filter(None, (policy, parts.styles.get(player)))) or None
+        rows["agents"].append(records.Agent(identity, player, "player", policy, persona))
     rows["episode_metrics"] += [
         records.EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
     ]
@@ -240,10 +242,6 @@ def _fingerprint(parts: GameParts) -> str:
     done = [act.report for turn in parts.turns for act in turn.acts]
     text = f"({sorted(parts.condition.items())!r}, [{', '.join(done)}])"
     return hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
-
-
-def _persona(parts: GameParts, player: Player) -> str | None:
-    return ", ".join(filter(None, (parts.policies[player], parts.styles.get(player)))) or None
 
 
 @lru_cache(maxsize=256)

@@ -245,7 +245,8 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     if not messages:
         raise BadInputError("no messages")
     columns = mapping.outcome
-    values = {name: _first_fact(group, getattr(columns, name), names) for name, names in _OUTCOME_NAMES.items()}
+    asked = {name: [column] if (column := getattr(columns, name)) else names for name, names in _OUTCOME_NAMES.items()}
+    values = {name: next((value for one in names if (value := group.get(one)) is not None), None) for name, names in asked.items()}
     has_success = columns.success is not None or values["success"] is not None
     ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
     score = number(values["score"])
@@ -316,10 +317,6 @@ def _team(given: Any) -> dict[str, str | None] | None:
     if isinstance(given, Mapping):
         return {str(role): None if model is None else str(model) for role, model in given.items()}
     return None if given is None else {"team": str(given)}
-
-
-def _first_fact(group: Group, column: str | None, names: Sequence[str]) -> Any:
-    return next((value for name in ([column] if column else names) if (value := group.get(name)) is not None), None)
 
 
 def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, Any]]:

@@ -19,7 +19,7 @@ from games.overcooked.replay import ReplayedStep, Verified
 from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, paper_category, responding_category
 from games.overcooked.text.replies import Fields, message_parts, plan_items, requests_meant
 from games.overcooked.value import steps_left_of_json
-from ingest.overcooked.records import ErrorRecord, LogRecord, MessageRecord, StepRecord
+from ingest.overcooked.records import LogRecord, MessageRecord, StepRecord
 from ingest.reading.text import dumps
 from schemas.common.text import excerpt
 from schemas.records import Action, EpisodeMetric, Failure, Json, Label, LogDisagreement, OracleAction, TurnMetric, TurnValue, Utterance
@@ -305,13 +305,15 @@ def failures(
                     yield Failure(episode, step.timestamp + 1, AGENTS[partner], "overcooked_harness", "dropped_plan", evidence)
                     break
     for step, result in zip(steps, replayed, strict=True):
-        if result.done or result.notices or any(map(_is_wrong, step.statistical_data.error)):
+        wrong = any(one.format_error.error_num or one.validator_error.error_message for one in step.statistical_data.error)
+        if result.done or result.notices or wrong:
             yield from _of_step(episode, step, result, {name: wait for (at, name), wait in waits.items() if at == step.timestamp})
 
 
 def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Iterator[Failure]:
     turn = event.timestep + 1
-    messages = [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
+    owner = event.opener if step.content.content[event.opener] else 1 - event.opener  # nearly always the one who spoke first
+    messages = [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[owner]]
     own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(task.order, task.layout)]
     opener, responder = AGENTS[event.opener], AGENTS[event.responder]
     unread = not_understood(event, messages, task.layout)
@@ -332,15 +334,6 @@ def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Itera
     for name, (agent, category, evidence) in found.items():
         if category is not None:
             yield Failure(episode, turn, agent, f"overcooked_{name}", category, evidence)
-
-
-def _owner(event: Event, step: StepRecord) -> int:
-    """Whose turn it was: nearly always the one who spoke first."""
-    return event.opener if step.content.content[event.opener] else 1 - event.opener
-
-
-def _is_wrong(errors: ErrorRecord) -> bool:
-    return bool(errors.format_error.error_num or errors.validator_error.error_message)
 
 
 def _waits_dropped(steps: Sequence[StepRecord], rules: Rules) -> dict[tuple[int, str], str]:

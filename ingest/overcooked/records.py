@@ -205,9 +205,9 @@ def contradictions(
     for step, result in zip(steps, replayed, strict=True):
         for column, logged, due in _of_step(ordered, step, result, result.score - score):
             yield _row(episode, step.timestamp + 1, column, logged, due)
-        if record.cotrace is None:  # the published code has no way to a reflection
-            for column, logged, due in _of_reflection(step):
-                yield _row(episode, step.timestamp + 1, column, logged, due)
+        for name, lessons in zip(AGENTS, () if record.cotrace else step.content.reflection, strict=False):
+            if lessons != []:  # the published code has no way to a reflection
+                yield _row(episode, step.timestamp + 1, f"{name}.reflection", lessons, [])
         score = result.score
     if len(steps) == len(record.content):
         for field, logged, due in _differing(
@@ -326,12 +326,6 @@ def _of_errors(step: StepRecord, agent: int) -> Iterator[_Compared]:
             yield "format_correction.correction_num", formats.correction_num, None
         yield "validator_correction.correction_num", refusals.correction_num, 0
         yield "validator_correction.reflection_obtain", refusals.reflection_obtain, []
-
-
-def _of_reflection(step: StepRecord) -> Iterator[_Compared]:
-    for name, lessons in zip(AGENTS, step.content.reflection, strict=False):
-        if lessons != []:
-            yield f"{name}.reflection", lessons, []
 
 
 def _of_own(order: str, record: LogRecord) -> Iterator[_Compared]:

@@ -92,6 +92,8 @@ class Connected(Client):
         settings, system = self._settings, system_text(request.with_wish)
         specs = [{"name": tool.name, "description": tool.description, "inputSchema": {"json": tool.parameters}} for tool in request.tools]
         tools = [{"toolSpec": spec} for spec in specs]
+        thinking = {"thinking": {"type": "enabled", "budget_tokens": settings.reasoning_tokens}}
+        more = ({} if settings.reasoning_effort in {None, "none"} else thinking) | dict(settings.request_fields)
         inference = {"maxTokens": request.limit, "topP": settings.top_p}
         if "temperature" not in request.refused:
             inference["temperature"] = settings.sampling_temperature
@@ -101,7 +103,7 @@ class Connected(Client):
             "system": [{"text": system}] if system else None,
             "inferenceConfig": given(inference),
             "toolConfig": {"tools": tools} if tools else None,
-            "additionalModelRequestFields": _thinking(settings) | dict(settings.request_fields) or None,
+            "additionalModelRequestFields": more or None,
         }
         return given(found)
 
@@ -125,12 +127,6 @@ def _see_credentials() -> None:
         raise UsageError(f"bedrock/ needs credentials: set {_TOKEN}, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE")
     for secret in found.get_frozen_credentials():
         use_secret(secret)
-
-
-def _thinking(settings: ModelSettings) -> dict[str, Any]:
-    if settings.reasoning_effort in {None, "none"}:
-        return {}
-    return {"thinking": {"type": "enabled", "budget_tokens": settings.reasoning_tokens}}
 
 
 def _blocks(message: Message) -> list[Any]:

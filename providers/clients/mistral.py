@@ -5,7 +5,6 @@ it knows.
 """
 
 import inspect
-from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 import instructor
@@ -26,6 +25,7 @@ from schemas.common.errors import UsageError
 __all__ = ["Connected", "completion_of"]
 
 _FIELDS: Final = frozenset(inspect.signature(Chat.complete_async).parameters)
+_OF_THE_CLIENT: Final = {"self", "model", "messages", "stream", "retries", "server_url", "timeout_ms", "http_headers"}
 
 
 class Connected(Client):
@@ -39,7 +39,9 @@ class Connected(Client):
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         super().__init__(settings, turn)
-        _see_known(name for name, _ in settings.request_fields)
+        if unknown := next((name for name, _ in settings.request_fields if name not in _FIELDS), None):
+            known = ", ".join(sorted(_FIELDS - _OF_THE_CLIENT))
+            raise UsageError(f"--request-field {unknown}: Mistral's client does not send it; it sends {known}")
         address = (address_of(settings) or "").rstrip("/").removesuffix("/v1")
         self._sdk = Mistral(api_key=key_of(settings), server_url=address, async_client=self._http)
         ask: Any = self._sdk.chat.complete_async
@@ -59,9 +61,3 @@ class Connected(Client):
         """The arguments of `create`."""
         found = request_of(request, self._settings, limit="max_tokens") | dict(self._settings.request_fields)
         return {name: value for name, value in found.items() if name in _FIELDS} | {"http_headers": dict(self._settings.headers)}
-
-
-def _see_known(names: Iterable[str]) -> None:
-    if unknown := next((name for name in names if name not in _FIELDS), None):
-        known = ", ".join(sorted(_FIELDS - {"self", "model", "messages", "stream", "retries", "server_url", "timeout_ms", "http_headers"}))
-        raise UsageError(f"--request-field {unknown}: Mistral's client does not send it; it sends {known}")

@@ -338,12 +338,9 @@ def _values(text: str) -> Iterator[tuple[Any, tuple[str, ...]]]:
 def _parameters(call: str) -> dict[str, Any]:
     """The arguments of a call that is written with a tag for each of them."""
     _, *parts = _PARAMETER.split(call)
-    named = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
-    return {(name or key).strip(): _unquoted(_END_OF_PARAMETER.split(text, 1)[0].strip()) for name, key, text in named}
-
-
-def _unquoted(text: str) -> Any:
-    return text if (value := _parsed(text)) is None else value
+    written = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    named = (((name or key).strip(), _END_OF_PARAMETER.split(text, 1)[0].strip()) for name, key, text in written)
+    return {name: text if (value := _parsed(text)) is None else value for name, text in named}
 
 
 def _objects(text: str) -> Iterator[Any]:

@@ -151,8 +151,8 @@ def test_a_message_that_the_reader_of_a_family_drops_is_a_loss(tmp_path: Path, f
 
 def test_what_is_missing_is_listed_in_the_order_of_the_file() -> None:
     """The list has room for the first alone, so two readings of one file have to have the same ones there."""
-    texts = {f"says_{letter}": [f"this is message {number} of {letter}" for number in range(4)] for letter in "hgfedcba"}
-    stored = [text for said in texts.values() for text in said[1:]]
+    texts = {f"text_{letter}": [f"this is message {number} of {letter}" for number in range(4)] for letter in "hgfedcba"}
+    stored = [text for lines in texts.values() for text in lines[1:]]
     reading = Reading()
     reading.rows["utterances"] += [Utterance("game", 1, seq, "a", "public", ["a"], text) for seq, text in enumerate(stored, start=1)]
     missing = {row.kind: row.missing for row in family_receipts(json.dumps(texts).encode(), reading, "source", "a.json")}
