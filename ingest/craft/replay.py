@@ -440,7 +440,7 @@ class ShownView(NamedTuple):
     view: object
     """Rows of colours and sizes, as found."""
     kind: str
-    """One of ``games.craft.views.VIEW_KINDS`` or ``OTHER_VIEW``."""
+    """One of ``games.craft.engine.board.VIEW_KINDS`` or ``OTHER_VIEW``."""
     source: str
     """``prompt``, ``log`` or ``derived``."""
 

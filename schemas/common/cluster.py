@@ -1,6 +1,6 @@
 """Where this process has its work done: here, or on a Ray cluster.
 
-Pools of processes (`schemas.common.processes`) and connections to models (`providers.endpoints.endpoint`) ask this module. Budget, limits,
+Pools of processes (`schemas.common.processes`) and connections to models (`providers.wire`) ask this module. Budget, limits,
 journal and all writing to the store stay in the process that was started. So a job on a cluster is the same job; only reading, replaying,
 checking and asking is done elsewhere.
 """

@@ -94,12 +94,9 @@ def snapshot_of(delta: DeltaTable, uri: str, *, benchmark: str | None = None, ru
         logged = unquote(written)  # deltalake escapes what it is given, and gives it back as it is in the log
         if _fits(of_benchmark, benchmark) and _fits(of_run, run):
             files.setdefault(table, []).append(DataFile(f"{uri}/{logged}", logged, of_benchmark, of_run, size))
-    return Snapshot(delta.version(), {table: sorted(found, key=_age) for table, found in files.items()})
-
-
-def _age(file: DataFile) -> str:
-    """Files are named by when they were written: in their order, rows come as they came."""
-    return Path(file.path).name
+    for found in files.values():  # they are named by when they were written: in their order, rows come as they came
+        found.sort(key=lambda file: Path(file.path).name)
+    return Snapshot(delta.version(), files)
 
 
 def _fits(part: str | None, wanted: str | None) -> bool:
