@@ -67,7 +67,8 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         StoreError: the store cannot be written.
     """
     lines = _read(file)
-    name = printable(str(file.resolve()))
+    path = file.resolve()
+    name = printable(str(path))
     source = f"{PLANTED_PREFIX}{name}" if lines.planted else name
     imported_at = datetime.now(UTC).replace(tzinfo=None)
     store.create()
@@ -79,7 +80,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         impossible: _Refused = []
         for number, line in lines.usable:
             try:
-                game = games.find(line.game, str(file.resolve().parent))
+                game = games.find(line.game, str(path.parent))
                 labels.append(_label(line, game, (known or {}).get(line.rubric, {}), source, imported_at))
                 numbers.append(number)
             except BadInputError as error:
@@ -88,7 +89,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         impossible += [(numbers[place], error) for place, error in wrong.items()]
         labels = [label for place, label in enumerate(labels) if place not in wrong]
         rejects = [
-            Reject(source, str(file.resolve()), f"{lines.counted} {number}", printable(error.reason), error.excerpt)
+            Reject(source, str(path), f"{lines.counted} {number}", printable(error.reason), error.excerpt)
             for number, error in sorted([*lines.refused, *impossible], key=lambda entry: entry[0])
         ]
         replaced = _one(transaction.execute("SELECT count(*) FROM labels WHERE source = ?", [source]).fetchone())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -184,13 +185,22 @@ def test_labels_wait_for_their_games(tmp_path: Path) -> None:
 @pytest.mark.shared
 def test_planted_truth_is_joined_to_its_games(tmp_path: Path, shared: Path) -> None:
     """Every line of two persona folders is a label about a turn of that persona's game, though both files have one name."""
-    folders = [shared / "data/craft/engine_games" / f"{persona}_scripted-builder" for persona in ("vague", "redundant")]
+    structures = ("structure_001", "structure_002", "structure_003")
+    folders = [tmp_path / f"{persona}_scripted-builder" for persona in ("vague", "redundant")]
+    for folder in folders:
+        folder.mkdir()
+        published = shared / "data/craft/engine_games" / folder.name
+        for structure in structures:
+            shutil.copy(published / f"craft_{structure}_3.json", folder)
+        head, *lines = (published / "labels.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / "labels.csv").write_text(head + "".join(line for line in lines if line.split(",")[2] in structures), encoding="utf-8")
     store = Store(tmp_path / "s.duckdb")
     store.create()
     ingest_paths(folders, store, workers=1)
     for folder in folders:
         with (folder / "labels.csv").open(encoding="utf-8") as file:
             expected = sum(1 for _ in csv.DictReader(file))
+        assert expected > 1000
         assert import_labels(folder / "labels.csv", store) == LabelReport(labels=expected, joined=expected, refused=[])
     wrong = "SELECT count(*) FROM labels JOIN episodes USING (episode_id) WHERE labels.annotator != episodes.model OR turn > turns_taken"
     assert query(store, wrong).item() == 0
