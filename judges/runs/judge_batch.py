@@ -118,7 +118,8 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     with starting(store) as folder:
         take_up(store, folder, run)
         refuse_if_pending(folder, run)
-        calls = list(OpenCalls(request, maker, store, found_answers(store, run)))
+        with store.reading():  # one opening for all queries of the plan
+            calls = list(OpenCalls(request, maker, store, found_answers(store, run)))
         skipped = [outcomes.skipped(about(*call)) for call in calls if not call.prompt.applies]
         known = [outcomes.settled(about(*call)) for call in calls if call.prompt.applies and not call.asks]
         open_calls = [call for call in calls if call.prompt.applies and call.asks]
