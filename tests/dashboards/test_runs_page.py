@@ -47,17 +47,19 @@ def test_a_store_that_comes_later_shows_without_a_reload(played: Store, tmp_path
     if kind == "empty":
         store.create()
     with serve(store) as site:
+        page.clock.install()
         page.goto(f"{site}/runs")
         page.get_by_text(
             "has no games yet" if kind == "empty" else f"no {'lake' if kind == 'lake' else 'store'} at", exact=False
         ).wait_for()
-        page.wait_for_timeout(3500)  # it has looked once
+        look(page)
         if kind == "lake":
             assert isinstance(store, LakeStore)
             copy_from(store, played)
         else:
             path.with_suffix(".new").write_bytes(played.path.read_bytes())
             path.with_suffix(".new").replace(path)
+        look(page)
         page.get_by_text("Nothing is under way.", exact=False).wait_for()
         page.goto("about:blank")
 
@@ -66,16 +68,19 @@ def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
     """The page of runs follows the store; another page says that there is new data, and draws it when asked."""
     store = played_store(tmp_path, judged=False)
     with serve(store) as site:
+        page.clock.install()
         page.goto(f"{site}/runs?show=judged")
         page.get_by_text("Nothing is under way.", exact=False).wait_for()
-        page.wait_for_timeout(3500)
+        look(page)
         assert page.locator(".ag-row").count() == 0
         run(JudgeRequest(rubric=find("spatial_grounding")), store)
+        look(page)
         page.locator(".ag-row", has_text="spatial grounding").wait_for()
         page.goto(f"{site}/judges")
         page.locator("main h1").wait_for()
-        page.wait_for_timeout(3500)
+        look(page)
         run(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
+        look(page)
         page.locator("#news button").click()
         page.get_by_text("pragmatic sufficiency", exact=False).first.wait_for()
         page.locator(".main-svg").first.wait_for()

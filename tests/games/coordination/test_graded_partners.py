@@ -23,7 +23,7 @@ def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path) -> None:
     """One row a skill; n is of seeds, scores are those of the games; teams without a graded script are in none."""
     logs = tmp_path / "logs"
     for alice, bob in [("careful", f"graded_{skill}") for skill in GRADES] + [("careful", "cautious")]:
-        play("coordination", logs, players=[f"Alice=script:{alice}", f"Bob=script:{bob}"], game="hanabi", seeds=[1], games=8)
+        play("coordination", logs, players=[f"Alice=script:{alice}", f"Bob=script:{bob}"], game="hanabi", seeds=[1], games=5)
     for skill in (0, 100):
         team = [f"Alice=script:graded_{skill}", "Bob=script:greedy"]
         play("coordination", logs, players=team, game="overcooked", task=["forced_coordination"], turns=200, seeds=[1], games=1)
@@ -31,7 +31,7 @@ def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path) -> None:
     assert ingest_paths([logs], store, workers=1).is_clean
     rows = query(store, "from coordination_partners order by game, skill").to_dicts()
     found = [row for row in rows if row["game"] == "hanabi"]
-    assert [(row["player"], row["skill"], row["games"], row["seeds"]) for row in found] == [("careful", skill, 8, 8) for skill in GRADES]
+    assert [(row["player"], row["skill"], row["games"], row["seeds"]) for row in found] == [("careful", skill, 5, 5) for skill in GRADES]
     scores = [row["score"] for row in found]
     assert scores == sorted(set(scores))
     assert found[0]["high"] < found[-1]["low"]
@@ -66,7 +66,7 @@ def test_among_scripts_that_see_the_whole_state_a_better_partner_brings_more(sid
 
     def score(skill: int) -> float:
         players = [f"{player}=script:{f'graded_{skill}' if player == side else 'greedy'}" for player in ("Alice", "Bob")]
-        play("coordination", tmp_path, players=players, game="overcooked", task=["forced_coordination"], turns=400, seeds=[1], games=8)
+        play("coordination", tmp_path, players=players, game="overcooked", task=["forced_coordination"], turns=400, seeds=[1], games=3)
         logs = tmp_path.rglob(f"*graded_{skill}*/**/*.jsonl")
         return mean(float(json.loads(log.read_bytes().splitlines()[-1])["end"]["score"]) for log in logs)
 
