@@ -20,6 +20,7 @@ from schemas.store import batches
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.ingest.asked import ingested, written
+from tests.masters import held_open
 from tests.played import played_store
 
 _CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": json.dumps({"order": 7})}}
@@ -33,7 +34,7 @@ _MESSAGES = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """One conversation, with a label on its fourth message, and a label and a verdict of all of it."""
     folder = tmp_path_factory.mktemp("conversation")
     found = ingested(folder, written(folder / "talk.json", json.dumps(_MESSAGES)))
@@ -47,7 +48,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     verdict = Verdict("run", "mast", "h", None, "derails", episode, "u", episode, None, None, "llm:m", 1, "yes", 0.0, None, "answered")
     with found.store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"labels": labels, "judge_runs": [run], "verdicts": [verdict]}))
-    return found.store
+    yield from held_open(found.store)
 
 
 def _episode(store: Store) -> str:

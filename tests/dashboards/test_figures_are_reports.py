@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -32,10 +32,11 @@ from schemas.records import Label
 from schemas.store import batches
 from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.masters import held_open
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Twelve games with a faulty player, attributed, judged by the engine, and labelled with failure modes."""
     folder = tmp_path_factory.mktemp("figures")
     play_planted(folder / "logs", 12, seed=4)
@@ -53,7 +54,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         for place, judge in enumerate(("llm:m/a", "llm:m/b")):
             connection.execute(_JOB, {"judge": judge})
             connection.execute(_VOTES, {"judge": judge, "place": place})
-    return found
+    yield from held_open(found)
 
 
 _JOB = """

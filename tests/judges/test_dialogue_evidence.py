@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from schemas.records import Action, Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store
 from tests.command_line import run
-from tests.masters import begun
+from tests.masters import begun, held_open
 
 _ALL = ["user", "ann", "bob", "tool"]
 _TALK: list[list[tuple[str, str, list[str]]]] = [
@@ -36,7 +37,7 @@ _TALK: list[list[tuple[str, str, list[str]]]] = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The talk, and a long one of 60 messages."""
     found = begun(tmp_path_factory.mktemp("dialogue") / "s.duckdb")
     long_talk = [[("ann" if number % 2 else "bob", f"message {number} " + "word " * 150, _ALL)] for number in range(1, 61)]
@@ -48,7 +49,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     batches.check(arrow)
     with found.writing() as connection:
         batches.insert(connection, arrow)
-    return found
+    yield from held_open(found)
 
 
 def _rows(game: str, talk: list[list[tuple[str, str, list[str]]]]) -> dict[str, list[tuple[object, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left, und
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, answer, log_of, play, write
+from tests.masters import held_open
 
 TRUTH = (Entry("square", "red"), Entry("circle", "blue"), Entry("star", "green"))
 PUZZLE = Puzzle(TRUTH, tuple(Entry(entry.shape, None) for entry in TRUTH), (TRUTH[1], TRUTH[2], TRUTH[0]))
@@ -80,7 +82,7 @@ def test_b_finds_the_last_place_itself() -> None:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("asympuzl_values")
     play(
         PlayRequest(
@@ -90,7 +92,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(folder / "games.duckdb")
     ingest_paths([folder], store, workers=1)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def test_costs_sum_to_what_was_lost(played: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -26,14 +27,16 @@ from ingest.files.run import ingest_paths
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 
 @pytest.fixture(scope="module")
-def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The recorded games."""
-    return published_store(
-        shared, tmp_path_factory.mktemp("games"), "coordination/hanabi", "coordination/overcooked", "coordination/collab_games"
+    yield from held_open(
+        published_store(
+            shared, tmp_path_factory.mktemp("games"), "coordination/hanabi", "coordination/overcooked", "coordination/collab_games"
+        )
     )
 
 

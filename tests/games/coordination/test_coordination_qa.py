@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from ingest.files.run import ingest_paths
 from ingest.reading.adapter_types import episode_id
 from schemas.common.errors import BadInputError
 from schemas.store.store import Store
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 OPTIONS = "Which room?\nAvailable Actions:\nA. Move to room 1.\nB. Move to room 10.\n  \nC. Stay."
 
@@ -162,9 +163,9 @@ def test_published_letters_of_every_response(shared: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The published answers, from both kinds of log."""
-    return published_store(shared, tmp_path_factory.mktemp("coordqa"), "coordination/coordqa")
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("coordqa"), "coordination/coordqa"))
 
 
 def test_scores_equal_the_reference(store: Store, shared: Path) -> None:

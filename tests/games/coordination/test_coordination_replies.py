@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from schemas.game import LogWriter, ReplyEntry, Turn
 from schemas.store.store import Store
 from tests.games.coordination.test_coordination_seats import asked, begun, words
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
+from tests.masters import held_open
 
 HANABI = (
     "A. Discard My Card 0.",
@@ -113,7 +114,7 @@ def test_the_published_harness_is_a_condition_and_takes_the_most_similar_action(
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games of all kinds by players who never name a listed action, or only when asked again; of both harnesses."""
     home = tmp_path_factory.mktemp("replies")
     names: tuple[tuple[CoordinationGame, str], ...] = (
@@ -139,7 +140,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         opened.judge(rubric, judge="engine")
     store = Store(home / "store.duckdb")
     attribute_games(store)
-    return store
+    yield from held_open(store)
 
 
 def test_how_each_reply_was_read_is_stored(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +23,19 @@ from schemas.common.errors import UsageError
 from schemas.store.store import Store
 from tests.games.overcooked.driven import timestep, timesteps
 from tests.ingest.overcooked.overcooked_logs import play_order
+from tests.masters import held_open
 
 ORDERS = ("boiled_egg", "mashed_potato_and_pea_patty")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("overcooked_play")
     play("overcooked", folder / "logs", players=[f"all=script:{policy}" for policy in POLICIES], task=list(ORDERS))
     filled = Store(folder / "played.duckdb")
     ingest_paths([folder / "logs"], filled, workers=1)
     ensure_installed(filled)
-    return filled
+    yield from held_open(filled)
 
 
 def test_every_game_replays_exactly(store: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,7 @@ from analytics.papers import paper_table
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 pytestmark = pytest.mark.shared
 
@@ -26,8 +27,8 @@ THE_PAPERS = {"initiate_collaboration", "respond_collaboration"}
 
 
 @pytest.fixture(scope="module")
-def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("overcooked"), "overcooked/runs")
+def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("overcooked"), "overcooked/runs"))
 
 
 def reference(shared: Path, name: str) -> list[dict[str, str]]:

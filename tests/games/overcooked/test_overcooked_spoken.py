@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from games.players.player import Observation
 from games.players.setup import DEFAULT_START
 from schemas.game import LogWriter, ReplyEntry, Turn
 from schemas.store.store import Store
+from tests.masters import held_open
 
 CHEF, HELPER = 0, 1
 
@@ -156,7 +157,7 @@ def cooks(words: str) -> Callable[[Observation], str]:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     home = tmp_path_factory.mktemp("spoken")
     words = {
         "request": "It's on the counter, pick it up!",
@@ -169,7 +170,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     assert opened.ingest(home).rejected == []
     opened.judge("overcooked_initiating", judge="engine")
     opened.judge("overcooked_responding", judge="engine")
-    return Store(home / "store.duckdb")
+    yield from held_open(Store(home / "store.duckdb"))
 
 
 def test_a_request_in_plain_words_is_a_request(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from games.overcooked.value import steps_left
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 LEVELS = {task.level: task for task in tasks().values()}
 
@@ -63,13 +64,13 @@ def test_who_holds_a_dish_need_not_fill_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("overcooked_values")
     play(PlayRequest(out=folder, orders=tuple(task.order for task in LEVELS.values()), policies=("optimal", "bad-responder-refuse")))
     store = Store(folder / "games.duckdb")
     ingest_paths([folder], store, workers=1)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def test_no_game_takes_less_than_the_bound_at_any_step(played: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from ingest.reading.adapter_types import Place, Reading
 from schemas.store.batches import check, to_arrow
 from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import Line, PlayRequest, answer, log_of, play, replace, write
+from tests.masters import held_open
 
 TELL_ORDER = answer("1 crescent, 2 cross, 3 triangle")
 SOLVE_B = answer("crescent brown, cross maroon, triangle navy", replace(2, "cross", "maroon"), replace(3, "triangle", "navy"))
@@ -42,11 +43,11 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture(scope="module")
-def solved(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """One game of two turns."""
     store, report = taken(write(tmp_path_factory.mktemp("solved") / "logs.jsonl", log_of(SOLVED)))
     assert (report.episodes, report.turns, report.rejected) == (1, 2, [])
-    return store
+    yield from held_open(store)
 
 
 def test_the_episode_says_what_was_played_and_what_came_of_it(solved: Store) -> None:

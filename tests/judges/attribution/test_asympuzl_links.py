@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from games.asympuzl.game import FeedbackMode, GameSettings
 from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import Line, answer, log_of, replace, write
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.masters import held_open
 
 COLORS = "The crescent is brown, the cross is maroon, the triangle is navy."
 ORDER = "Position 1 is the crescent, position 2 is the cross, position 3 is the triangle."
@@ -188,11 +189,11 @@ def test_that_an_entry_was_right_is_known_by_feedback_only(tmp_path: Path, mode:
 
 
 @pytest.fixture(scope="module")
-def hands(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("asympuzl_hands")
     for name, hand in HANDS.items():
         write(folder / "logs" / f"{name}.jsonl", log_of(hand.answers, run_id=name))
-    return attributed(folder / "logs", folder)
+    yield from held_open(attributed(folder / "logs", folder))
 
 
 @pytest.mark.parametrize("name", HANDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +15,7 @@ from dashboards.parts import to_html
 from dashboards.reader import reader
 from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.masters import held_open
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
@@ -21,7 +23,7 @@ OPEN = "The other one goes on top of the two reds, same layer, take my word."
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games whose public messages were all replaced by one that no rule can understand."""
     folder = tmp_path_factory.mktemp("open")
     play(PlayRequest(out=folder / "logs", personas=("over_remover",), structures=1, turns=12, seed=7, processes=1))
@@ -32,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
                 if utterance["channel"] == "public":
                     utterance |= {"text": OPEN, "claims": None}
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return attributed(folder / "logs", folder)
+    yield from held_open(attributed(folder / "logs", folder))
 
 
 def test_no_director_is_at_fault_for_what_was_not_understood(store: Store) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from judges.overcooked.attribution import attribute, own_turns
 from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.masters import held_open
 
 EGG = "Chef asked for pickup(egg,ingredient_dispenser); place_obj_on_counter() in turn 1"
 APPLE = "asked for pickup(apple,ingredient_dispenser); place_obj_on_counter() in turn 1 (wrong_parameter)"
@@ -79,10 +80,10 @@ FOLLOWED = {
 
 
 @pytest.fixture(scope="module")
-def egg(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def egg(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("overcooked_hands")
     play(PlayRequest(out=folder / "logs", orders=("boiled_egg",), policies=tuple(PLANTED)))
-    return attributed(folder / "logs", folder)
+    yield from held_open(attributed(folder / "logs", folder))
 
 
 @pytest.mark.parametrize("policy", PLANTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from judges.evidence.transcript import PLANTED, load, reader_named
 from providers.provider import ModelSettings
 from research.engine_score import ANSWERS, Judged, score_decisions, total
 from schemas.store.store import Store
+from tests.masters import held_open
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
@@ -44,7 +46,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The games with claims and verdicts by every reader; the model makes no mistake."""
     store = Store(tmp_path_factory.mktemp("store") / "s.duckdb")
     ingest_paths([logs], store, workers=1)
@@ -53,7 +55,7 @@ def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
         for reader, rubrics in ((PLANTED, RUBRICS), (f"llm-only:{MODEL}", RUBRICS), (f"llm:{MODEL}", RUBRICS[:1])):
             for rubric in rubrics:
                 cotrace.open(store.path).judge(rubric, judge="engine", reader=reader, base_url=url)
-    return store
+    yield from held_open(store)
 
 
 def test_columns_that_early_claims_lack_are_shown(tmp_path: Path) -> None:

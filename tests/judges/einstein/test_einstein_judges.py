@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from judges.rubric_files.load import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store.store import Store
+from tests.masters import held_open
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
 
@@ -35,7 +37,7 @@ OTHER_CONDITIONS = (
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games of every persona, and some under other conditions, judged by the engine."""
     folder = tmp_path_factory.mktemp("judged")
     play(PlayRequest(out=folder / "logs", personas=tuple(PERSONAS), partners=("mixed",), games=1, num_objects=(5,)))
@@ -45,7 +47,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Store:
     for name in RUBRICS:
         run(JudgeRequest(rubric=find(name)), store)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def pairs(store: Store) -> dict[str, Counter[tuple[str, str | None]]]:
