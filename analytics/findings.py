@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from analytics.comparison.compare import behind, compare, is_shown
 from analytics.comparison.game_values import short_names, unlike_names
-from analytics.query import query
+from analytics.query import one_reading, query
 from schemas.common.wording import (
     chance,
     condition_in_words,
@@ -113,7 +113,7 @@ def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> l
         topics = {FRONT_PAGE + title: topic for topic, title in TOPICS.items()}
         columns = known["claims"].select("estimand", "population", "sentence", "report").rows()
         return [Finding(topics[estimand], *others) for estimand, *others in columns if estimand in topics]
-    with store.reading():  # one opening for all queries, and one state of the store
+    with one_reading(store):
         rows = _Rows(*(query(store, sql) for sql in _ROWS))
         losses = _losses(store, known.get("lost"))
         boards = sorted(_boards(store, rows.leaderboard, known.get("compare")), key=lambda board: -sum(row["n"] for row in board.rows))

@@ -140,7 +140,8 @@ def _store_rows(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
     for spec in VIEWS:
         if spec.schema == schema and (lacks is None or spec.name in lacks):
             connection.execute(_CLEAR.format(table=f"{schema}.{spec.name}"))
-            connection.execute(spec.fill)
+            if games:  # planning it takes longer than all the rest
+                connection.execute(spec.fill)
     connection.execute(_CLEAR.format(table=f"{schema}.games"))
     connection.execute(_MARK.format(schema=schema))
     if is_left:

@@ -21,7 +21,7 @@ import polars as pl
 import yaml
 
 from analytics.query import as_csv as rows_as_csv
-from analytics.query import query
+from analytics.query import one_reading, query
 from schemas.common.errors import UsageError
 from schemas.common.text import in_sql, near
 from schemas.families import families, offered
@@ -300,7 +300,7 @@ def paper_table(store: Store, name: str, kind: str, number: str) -> PaperTable:
     if f"{kind} {number}" not in items:
         raise UsageError(f"paper {name}: no {kind} {number}: there are {', '.join(items)}")
     item = items[f"{kind} {number}"]
-    with store.reading():  # one opening for all its queries
+    with one_reading(store):
         ours = item.cells(store) if item.cells else []
     printed = list(_printed(name, item.name))
     return PaperTable(item, _joined(ours, printed), _missing(item, ours, printed))

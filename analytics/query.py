@@ -6,9 +6,10 @@ import math
 import re
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
@@ -167,10 +168,46 @@ def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None
         UsageError: the SQL is wrong, or no query that reads.
         StoreError: the store cannot be read.
     """
-    with store.reading() as connection:
+    held = _HELD.get()
+    with nullcontext(held.connection) if held and held.store is store else store.reading() as connection:
         with _blamed("SQL"):
             checked = as_query(sql, connection)
         return frame(connection, checked, parameters)
+
+
+class _Held(NamedTuple):
+    store: Store
+    connection: duckdb.DuckDBPyConnection
+
+
+_HELD: Final[ContextVar[_Held | None]] = ContextVar("held", default=None)
+"""What this thread holds."""
+
+
+@contextmanager
+def one_reading(store: Store) -> Iterator[duckdb.DuckDBPyConnection]:
+    """One connection for all queries of a report: one state of the store, and stored rows alone where all games have them.
+
+    `query` uses it for the same store and thread; inside of another, it is that other's.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    from analytics.installation import are_current
+    from analytics.views import read_stored
+
+    outer = _HELD.get()
+    if outer and outer.store is store:
+        yield outer.connection
+        return
+    with store.reading() as connection:
+        if are_current(connection):
+            read_stored(connection)
+        token = _HELD.set(_Held(store, connection))
+        try:
+            yield connection
+        finally:
+            _HELD.reset(token)
 
 
 def condition(text: str) -> str:

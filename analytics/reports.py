@@ -12,7 +12,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.query import condition, filtered, query
+from analytics.query import condition, filtered, one_reading, query
 from analytics.report_columns import report_columns
 from analytics.statistics.few_games import marked
 from analytics.views import VIEWS
@@ -189,7 +189,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         if benchmark not in known:
             raise UsageError(f"benchmark {benchmark}: the store has no such games{near(benchmark, known)}")
     if name in COMPUTED:
-        with store.reading():  # one opening for all its queries, and one state of the store
+        with one_reading(store):
             rows: pl.DataFrame = _compute(name)(store, **options)
         return marked(filtered(rows, where), name)
     if name not in _views():
@@ -197,8 +197,9 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     order = _views()[name][1]
     if where == "true" and "per" not in options:
         where = _USUAL.get(name, where)
-    source, left, of_tasks = _source(store, name, where, **options)
-    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(left)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
+    with one_reading(store):
+        source, left, of_tasks = _source(store, name, where, **options)
+        return marked(query(store, f"SELECT * FROM {source} WHERE {condition(left)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
 
 
 def _source(store: Store, name: str, where: str, families: str | None = None, per: str = "") -> tuple[str, str, dict[str, list[str]]]:
@@ -236,7 +237,7 @@ def all_reports(store: Store, **options: Any) -> dict[str, pl.DataFrame]:
         for name in report_names():
             if monotonic() - held_since > _HELD_S:
                 held.close()
-                held.enter_context(store.reading())
+                held.enter_context(one_reading(store))
                 held_since = monotonic()
             if name != "claims":
                 found[name] = report(store, name, **options)

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 import orjson
 
 from analytics.comparison.game_values import short_names
-from analytics.installation import are_current
-from analytics.query import frame
-from analytics.views import read_stored
+from analytics.query import frame, one_reading
 from dashboards.address import FILTERS, Address, where
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable
@@ -213,10 +211,7 @@ def reader(
     with ExitStack() as stack:
 
         def opened() -> duckdb.DuckDBPyConnection:
-            connection = stack.enter_context(store.reading())
-            if are_current(connection):
-                read_stored(connection)
-            return connection
+            return stack.enter_context(one_reading(store))
 
         read = Reader(store, cache(opened), address, rubric_folders, is_whole=is_whole)
         read.raises = raises

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from analytics.agreement.answers import ORDER, Answered, Rater, answers, numbers_of_answers
-from analytics.query import frame, query
+from analytics.query import frame, one_reading, query
 from schemas.store.store import Store
 
 _RUBRICS: Final = "SELECT rubric FROM labels UNION SELECT rubric FROM verdicts ORDER BY rubric"
@@ -47,7 +47,7 @@ def answered(store: Store, rubric: str | None = None) -> Iterator[Answered]:
         StoreError: the store cannot be read.
     """
     for name in query(store, _RUBRICS)["rubric"].to_list() if rubric is None else [rubric]:
-        with store.reading() as connection:
+        with one_reading(store) as connection:
             outside = frame(connection, _OUTSIDE, {"rubric": name})
             ways = frame(connection, _WAYS, {"rubric": name})["answers"].to_list()
             rows = frame(connection, _COUNTS, {"rubric": name, "outside": outside["name"].to_list(), "ways": ways})

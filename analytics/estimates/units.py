@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 
 from analytics.agreement.answers import counted_answers, numbers_of_answers
-from analytics.query import condition, frame, query
+from analytics.query import condition, frame, one_reading, query
 from schemas.store.store import Store
 
 ANSWERS_BY: Final = {"turn": "place", "length": "long", "score": "reached", "agent": "agent", "task": "task"}
@@ -135,7 +135,7 @@ def asked_units(
         StoreError: the store cannot be read.
     """
     single = "unit_id AS unit, agent" if by_name else "row_number() OVER () AS unit"
-    with store.reading() as connection:
+    with one_reading(store) as connection:
         counted = f"WITH counted AS ({counted_answers(connection, rubric, question, by_name=by_name)})"
         names = frame(connection, f"{counted} SELECT DISTINCT rubric FROM counted")["rubric"]
         known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]

@@ -13,7 +13,7 @@ import pytest
 import analytics.findings
 import analytics.reports
 from analytics.exports.games import export_dataset
-from analytics.installation import ensure_installed
+from analytics.installation import ensure_installed, materialize
 from analytics.ledger import CLAIMED, claims
 from analytics.reports import COMPUTED, all_reports
 from analytics.statistics.shifts import holm
@@ -31,6 +31,7 @@ def worse(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(tmp_path_factory.mktemp("worse") / "s.duckdb")
     store.create()
     fill(store, World(teams=3, tasks=14, turns=3, deficit=0.5), np.random.default_rng(3))
+    materialize(store)
     return store
 
 

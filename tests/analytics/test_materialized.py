@@ -17,6 +17,7 @@ import schemas.store.store
 from analytics.forgetting import forget
 from analytics.installation import ensure_installed, materialize
 from analytics.query import query
+from analytics.reports import report
 from analytics.views import VIEWS, read_stored, reads
 from ingest.files.run import ingest_paths
 from ingest.labels.load import import_labels
@@ -24,6 +25,7 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from schemas.common.errors import UsageError
 from schemas.store.store import SCHEMAS, Store
 from tests.played import played_store
 
@@ -81,7 +83,7 @@ def test_kept_rows_are_those_that_the_views_compute(store: Store, monkeypatch: p
     assert all(all_stored[name] for name in STORED["materialized"])
     monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 20)
     materialize(store)
-    assert (stored_games(store), rows(store)) == (10, all_stored)
+    assert (stored_games(store), rows(store, as_pages=True)) == (10, all_stored)
 
 
 def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> Non
     before = rows(store)
     materialize(store)
     assert stored_games(store) == query(store, "select count(*) from episodes").item()
-    assert rows(store) == before
+    assert rows(store, as_pages=True) == before
 
 
 def test_forgotten_games_are_gone(store: Store) -> None:
@@ -123,7 +125,7 @@ class _Interrupted(Store):
 
 def test_an_upgrade_computes_anew_what_has_changed_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Views of another version lose their rows, the others have theirs still; what comes or is interrupted in between changes no number."""
-    right = rows(store)
+    right = rows(store, as_pages=True)
     with store.writing(sets_marks=True) as connection:
         connection.execute("update store_info set value = 'older' where name = 'views_hash'")
         connection.execute(
@@ -144,7 +146,7 @@ def test_an_upgrade_computes_anew_what_has_changed_alone(store: Store, monkeypat
     left_alone = query(store, "select count(distinct episode_id) from turn_pairs where turns = 99 having count(*) > 10").item()
     assert left_alone == query(store, "select count(distinct episode_id) - 1 from turn_pairs").item()
     del right["turn_pairs"]
-    assert rows(store, list(right)) == right
+    assert rows(store, list(right), as_pages=True) == right
     assert query(store, "select count(*) from duckdb_tables() where table_name = 'no_more'").item() == 0
 
 
@@ -220,6 +222,18 @@ def test_pages_read_what_everybody_reads(store: Store) -> None:
     with store.writing() as connection:
         connection.execute("delete from materialized.games where episode_id = (select min(episode_id) from episodes)")
     assert rows(store, names, as_pages=True) == after
+
+
+def test_reports_read_what_is_stored_alone(store: Store) -> None:
+    """All queries of one, by one connection, as long as all games have stored rows: what the others take is not even planned."""
+    names = ["failures", "cost-by-category", "correlations"]
+    found = [report(store, name).rows() for name in names]
+    assert all(found)
+    with store.writing(sets_marks=True) as connection:
+        connection.execute("drop view materialized.due_logged_categories")
+    assert [report(store, name).rows() for name in names] == found
+    with pytest.raises(UsageError, match="due_logged_categories"):
+        query(store, "select * from logged_categories")
 
 
 def _game(store: Store) -> str:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from analytics.installation import materialize
 from analytics.reports import all_reports, columns_of, identifies, report, shown_columns, with_identity
 from cotrace.cli import cli
 from cotrace.commands.judge import judge_each
@@ -25,12 +26,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Nine games of CRAFT, of one team under three conditions, one of them with another turn limit."""
     store = played_store(tmp_path_factory.mktemp("identity"), judged=False)
     with store.writing() as connection:
+        connection.execute("DELETE FROM materialized.games")
         connection.execute("UPDATE runs SET name = 'x ' || run_id")
         connection.execute("UPDATE agents SET persona = 'one', model = 'one'")
         connection.execute('UPDATE episodes SET model = \'one\', team = \'{"director": "one", "builder": "b"}\'')
         connection.execute("UPDATE episodes SET max_turns = max_turns + 1 WHERE task_id = (SELECT min(task_id) FROM episodes)")
     judge_each([JudgeRequest(rubric=find("pragmatic_sufficiency"))], store)
     attribute_games(store)
+    materialize(store)
     yield from held_open(store)
 
 

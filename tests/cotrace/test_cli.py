@@ -348,6 +348,7 @@ def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: P
     run("play", "overcooked", "--task", "boiled_egg", "--out", "more/overcooked", cwd=tmp_path)
     run("play", "coordination", "collab_capture", "--player", "all=script:greedy", "--out", "more/coordination", cwd=tmp_path)
     run("ingest", "more", store=store, cwd=tmp_path)
+    Store.settle(store)
 
     page = run("report", "all", "--format", "html", store=store).stdout
 
