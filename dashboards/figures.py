@@ -125,31 +125,39 @@ def color_of(name: str, order: Iterable[str]) -> str:
     return dict(zip(order, SERIES, strict=False)).get(name, OTHER)
 
 
+def project_layout(*, height: int, legend: bool) -> dict[str, Any]:
+    """The layout of every figure."""
+    return {
+        "template": _template(),
+        "height": height,
+        "font": {"family": "Inter, system-ui, -apple-system, 'Segoe UI', sans-serif", "size": 13, "color": INK},
+        "colorway": SERIES,
+        "margin": {"l": 60, "r": 20, "t": 30, "b": 50},
+        "showlegend": legend,
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": _LEFT, "title": None, "traceorder": "normal"},
+        "hoverlabel": {"font": {"size": 13}},
+        "bargap": 0.25,
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+AXIS: Final = {"gridcolor": GRID, "zerolinecolor": GRID, "automargin": True}
+
+
 def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.Figure:
     """Give a figure the look of the house."""
-    figure.update_layout(
-        template=_template(),
-        height=height,
-        font={"family": "Inter, system-ui, -apple-system, 'Segoe UI', sans-serif", "size": 13, "color": INK},
-        colorway=SERIES,
-        margin={"l": 60, "r": 20, "t": 30, "b": 50},
-        showlegend=legend,
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": _LEFT, "title": None, "traceorder": "normal"},
-        hoverlabel={"font_size": 13},
-        bargap=0.25,
-        plot_bgcolor="rgba(0,0,0,0)",
-        paper_bgcolor="rgba(0,0,0,0)",
-    )
+    figure.update_layout(**project_layout(height=height, legend=legend))
     upright = [trace for trace in figure.data if trace.type == "bar" and trace.orientation != "h"]
     if upright:  # a line behind the middle of a bar only stands out above it
         figure.update_xaxes(showgrid=False)
-    figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
-    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
+    figure.update_xaxes(**AXIS, title_font_size=13)
+    figure.update_yaxes(**AXIS, title_font_size=13)
     figure.update_coloraxes(colorbar={"labelalias": _TICKS, "title": {"font": {"size": 13}}})
     for trace in figure.data:
         _say_values(trace)
         for side in _sides_with_bars(trace):
-            _say_bars(figure.layout[f"{side}axis{(trace[f'{side}axis'] or side)[1:]}"])
+            say_bars(figure.layout[f"{side}axis{(trace[f'{side}axis'] or side)[1:]}"].title)
     return figure
 
 
@@ -158,10 +166,10 @@ def _template() -> Any:
     import plotly.io
 
     templates: Any = plotly.io.templates
-    house = templates["plotly_white"]
-    house.data.bar[0].marker.line.width = 0  # a white edge, in the dark theme too
-    house.layout.xaxis.labelalias = house.layout.yaxis.labelalias = _TICKS
-    return house
+    template = templates["plotly_white"]
+    template.data.bar[0].marker.line.width = 0  # a white edge, in the dark theme too
+    template.layout.xaxis.labelalias = template.layout.yaxis.labelalias = _TICKS
+    return template
 
 
 def _say_values(trace: Any) -> None:
@@ -184,11 +192,11 @@ def _sides_with_bars(trace: Any) -> list[str]:
     return [side for side, bars in ends.items() if any([*(bars.array or ()), *(bars.arrayminus or ())])]
 
 
-def _say_bars(axis: Any) -> None:
-    """The same words on every figure with intervals, on the axis along which they lie."""
-    title = axis.title.text or ""
-    if _BARS not in title:
-        axis.title.text = f"{title} ({_BARS})" if title else _BARS
+def say_bars(title: Any) -> None:
+    """The same words on every figure with intervals, in the title of the axis along which they lie."""
+    text = title["text"] or "" if "text" in title else ""
+    if _BARS not in text:
+        title["text"] = f"{text} ({_BARS})" if text else _BARS
 
 
 _LINE: Final = 34

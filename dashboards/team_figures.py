@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.address import GAME
-from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, color_of, plain, short, styled
+from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, color_of, plain, short
 from dashboards.filters import group_of, thing_of
+from dashboards.panels import Panels
 from dashboards.parts import Part, figure, html
 from dashboards.reader import Reader, TeamName
 from dashboards.teams import FEW, MOST_TEAMS, Row, Teams, regret_by_agent
@@ -136,8 +137,6 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
         only: the panels, of score, success, process, spiral, failures and regret; empty: all that are known.
         is_tall: panels one below the other, for narrow screens.
     """
-    from plotly.subplots import make_subplots
-
     shown = teams.drawn(MOST_TEAMS)
     rows = [{**row, "called": str(name)} for row, name in shown]
     measures = [one for one in _measures(teams) if not only or one.key in only]
@@ -146,7 +145,6 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     panels = len(measures) + len(bars)
     if not rows or not panels:
         return None
-    widths = [*[1.0] * len(measures), *[1.55] * len(bars)]
     unit = next((row["unit"] for row in rows if row["unit"]), "")
     titles = [
         *[one.title for one in measures],
@@ -157,24 +155,28 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     row = _ROW + (8 if is_tall else 12) * max(label.count("<br>") - 1 for label in labels)
     height = (panels * (_GAP + (row - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
     margin = {"l": 10, "r": 12, "t": 34, "b": 58 + legend}
-    drawn = make_subplots(
-        rows=panels if is_tall else 1,
-        cols=1 if is_tall else panels,
+    drawn = Panels(
+        panels if is_tall else 1,
+        1 if is_tall else panels,
         shared_yaxes=not is_tall,
         horizontal_spacing=0.034,
         vertical_spacing=_GAP / (height - margin["t"] - margin["b"]) if is_tall else None,
-        column_widths=None if is_tall else widths,
-        subplot_titles=[plain(title) for title in titles],
+        column_widths=None if is_tall else (*[1.0] * len(measures), *[1.55] * len(bars)),
     )
     for place, measure in enumerate(measures, 1):
         _dots(drawn, read, rows, measure, **_cell(place, is_tall))
     for place, draw in enumerate(bars, len(measures) + 1):
         draw(drawn, read, teams, rows, **_cell(place, is_tall))
-    drawn.update_yaxes(
-        tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.45, -0.55], zeroline=False, ticklabelstandoff=6
-    )
-    styled(drawn, height=height)
-    drawn.update_layout(
+    for axis in drawn.axes("y"):
+        axis |= {"tickvals": list(range(len(rows))), "ticktext": labels, "range": [len(rows) - 0.45, -0.55]}
+        axis |= {"zeroline": False, "ticklabelstandoff": 6}
+    for place, title in enumerate(titles, 1):
+        at = _cell(place, is_tall)
+        axis = drawn.x(**at)
+        axis |= {"tickfont": {"size": 11}, "title": axis.get("title", {}) | {"font": {"size": 10.5}, "standoff": 2}}
+        drawn.write(plain(title), yanchor="bottom", font={"size": 12.5}, **at)
+    return drawn.figure(
+        height=height,
         barmode="stack",
         bargap=0.42,
         margin=margin,
@@ -189,11 +191,6 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
         },
         uniformtext={"minsize": 9, "mode": "hide"},
     )
-    drawn.update_annotations(font_size=12.5)
-    for title, axis in zip(drawn.layout.annotations[:panels], drawn.select_xaxes(), strict=True):
-        title.update(xanchor="left", x=axis.domain[0])
-        axis.update(tickfont_size=11, title_font_size=10.5, title_standoff=2)
-    return drawn
 
 
 def _cell(place: int, is_tall: bool) -> dict[str, int]:  # noqa: FBT001 - one of two layouts
@@ -221,7 +218,7 @@ def _label(name: TeamName, row: Row, teams: Teams) -> str:
     return f"{first}<br><span style='font-size: 10.5px'>{plain(', '.join([*small, games]))}{few}</span>"
 
 
-def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure, **at: int) -> None:
+def _dots(drawn: Panels, read: Reader, rows: Sequence[Row], measure: _Measure, **at: int) -> None:
     """The dots of a panel: of few games as faint rings; what is not known in words."""
     values = [measure.value(row) for row in rows]
     ends = [end for row in rows for end in measure.ends(row) if end is not None] + [value for value in values if value is not None]
@@ -237,7 +234,8 @@ def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure
             continue
         lows = [_or(measure.ends(row)[0], value) for _, row, value in own]
         highs = [_or(measure.ends(row)[1], value) for _, row, value in own]
-        drawn.add_scatter(
+        drawn.add(
+            "scatter",
             x=[value for *_, value in own],
             y=[place for place, *_ in own],
             mode="markers+text",
@@ -263,9 +261,10 @@ def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure
         )
     _write(drawn, _UNKNOWN, [place for place, value in enumerate(values) if value is None], (low + high) / 2, **at)
     if measure.line_at is not None:
-        drawn.add_vline(x=measure.line_at, line={"color": OTHER, "width": 1, "dash": "dot"}, **at)
-    drawn.update_xaxes(range=[low - room, high + room], tickformat=".0%" if measure.is_share else None, zeroline=False, **at)
-    drawn.update_xaxes(**({"tickvals": [0, 0.5, 1]} if (low, high) == (0, 1) else {"nticks": 4}), **at)
+        drawn.add_line(measure.line_at, **at, color=OTHER, width=1, dash="dot")
+    axis = drawn.x(**at)
+    axis |= {"range": [low - room, high + room], "tickformat": ".0%" if measure.is_share else None, "zeroline": False}
+    axis |= {"tickvals": [0, 0.5, 1]} if (low, high) == (0, 1) else {"nticks": 4}
 
 
 def _or(end: float | None, value: float) -> float:
@@ -279,7 +278,7 @@ def _said(measure: _Measure, row: Row) -> str:
     return f"{plain(row['called'])}<br>{told}<br>n {wording.count(row[measure.n])} {measure.n_of}"
 
 
-def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
+def _failure_bars(drawn: Panels, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
     """What went wrong, in strong colours from the left; what went right is the pale rest."""
     known = read.failures(teams.failures[0]["taxonomy"])
     shown = list(known)[: len(SERIES)]
@@ -301,16 +300,17 @@ def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[R
             color = color_of(name, shown)
             words = plain(short(known.get(name, name), 28))
             hover = [[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found]
-            _bar(drawn, rows, [share for share, *_ in found], name=words, marker_color=color, customdata=hover, **at)
-            drawn.add_bar(x=[None], y=[0], orientation="h", name=words, marker={"color": color}, **at)
+            _bar(drawn, rows, [share for share, *_ in found], name=words, marker={"color": color}, customdata=hover, **at)
+            drawn.add("bar", x=[None], y=[0], orientation="h", name=words, marker={"color": color}, **at)
     failed = [sum(found[place][0] for found in parts.values()) for place in range(len(rows))]
     right = [max(0.0, 1 - share) if size else 0 for share, size in zip(failed, sizes, strict=True)]
-    _bar(drawn, rows, right, marker_color=_FAINT, hovertemplate="no failure<extra></extra>", **at)
+    _bar(drawn, rows, right, marker={"color": _FAINT}, hovertemplate="no failure<extra></extra>", **at)
     _write(drawn, _UNKNOWN, [place for place, size in enumerate(sizes) if not size], 0.5, **at)
-    drawn.update_xaxes(range=[0, max(1.0, *failed)], tickformat=".0%", dtick=0.5, zeroline=False, showgrid=False, **at)
+    axis = drawn.x(**at)
+    axis |= {"range": [0, max(1.0, *failed)], "tickformat": ".0%", "dtick": 0.5, "zeroline": False, "showgrid": False}
 
 
-def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
+def _regret_bars(drawn: Panels, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
     """What each agent lost in a game; what no attribution covers is hatched."""
     agents = list(regret_by_agent(teams.regrets))
     own = [teams.at(teams.regrets, row) for row in rows]
@@ -340,27 +340,24 @@ def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Ro
     draw(_NOT_ATTRIBUTED, left, 0.35, {"color": _NO_AGENT, "pattern": crossed}, step="not_understood")
     _write(drawn, _UNKNOWN, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
     _write(drawn, "0", [place for place, row in enumerate(rows) if row["regret_n"] and not row["regret"]], 0.03 * most, **at)
-    drawn.update_xaxes(range=[0, 1.04 * most], nticks=4, zeroline=False, showgrid=False, **at)
+    axis = drawn.x(**at)
+    axis |= {"range": [0, 1.04 * most], "nticks": 4, "zeroline": False, "showgrid": False}
 
 
 _BARS: Final = {"failures": _failure_bars, "regret": _regret_bars}
 
 
-def _bar(drawn: go.Figure, rows: Sequence[Row], values: Sequence[float], **more: Any) -> None:
+def _bar(drawn: Panels, rows: Sequence[Row], values: Sequence[float], *, marker: dict[str, Any], **more: Any) -> None:
     """A part of each team's bar; of few games, hatched."""
-    drawn.add_bar(
-        x=values,
-        y=list(range(len(rows))),
-        **{"orientation": "h", "hovertemplate": "%{fullData.name}: %{customdata[1]}<extra></extra>", "showlegend": False} | more,
-    )
-    marker = drawn.data[-1].marker
-    if marker.color != _FAINT and not marker.pattern.shape:
-        marker.pattern = {"shape": ["/" if row["games"] < FEW else "" for row in rows], "solidity": 0.35}
-    marker.line.width = 0
+    hatched = {"pattern": {"shape": ["/" if row["games"] < FEW else "" for row in rows], "solidity": 0.35}}
+    look = {"line": {"width": 0}} | ({} if marker["color"] == _FAINT else hatched) | marker
+    shown: dict[str, Any] = {"orientation": "h", "hovertemplate": "%{fullData.name}: %{customdata[1]}<extra></extra>", "showlegend": False}
+    drawn.add("bar", x=values, y=list(range(len(rows))), marker=look, **shown | more)
 
 
-def _write(drawn: go.Figure, text: str, places: Sequence[int], middle: float, **at: int) -> None:
-    drawn.add_scatter(
+def _write(drawn: Panels, text: str, places: Sequence[int], middle: float, **at: int) -> None:
+    drawn.add(
+        "scatter",
         x=[middle] * len(places),
         y=list(places),
         mode="text",
@@ -403,10 +400,11 @@ class _Line:
     """Which turns a click leads to."""
     dash: str = "solid"
 
-    def draw(self, drawn: go.Figure, read: Reader, team: Row, turns: Sequence[Row], **at: int) -> None:
+    def draw(self, drawn: Panels, read: Reader, team: Row, turns: Sequence[Row], **at: int) -> None:
         known = [found for found in turns if found[self.key] is not None]
         write = wording.score if self.key == "score" else wording.share
-        drawn.add_scatter(
+        drawn.add(
+            "scatter",
             x=[found["turn"] for found in known],
             y=[found[self.key] for found in known],
             mode="lines+markers",
@@ -441,22 +439,14 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
 
     In each panel the other teams are thin grey lines. A game that has ended keeps its score; the other rates are of games that go on.
     """
-    from plotly.subplots import make_subplots
-
     shown = teams.drawn(most, turns=2)
     rows = [{**row, "called": str(name)} for row, name in shown]
     own = [teams.at(teams.turns, row) for row in rows]
     panels = [(title, lines) for title, lines in _PANELS if any(found[lines[-1].key] is not None for turns in own for found in turns)]
     if not rows or not panels:
         return None
-    drawn = make_subplots(
-        rows=len(rows),
-        cols=len(panels),
-        shared_xaxes=True,
-        shared_yaxes=True,
-        horizontal_spacing=0.025,
-        vertical_spacing=0.32 / (len(rows) + 1),
-    )
+    spacing: dict[str, Any] = {"horizontal_spacing": 0.025, "vertical_spacing": 0.32 / (len(rows) + 1)}
+    drawn = Panels(len(rows), len(panels), shared_xaxes=True, shared_yaxes=True, **spacing)
     for down, (row, (_, name), turns) in enumerate(zip(rows, shown, own, strict=True), 1):
         others = [found for place, of_team in enumerate(own, 1) if place != down for found in (*of_team, None)]
         for across, (title, lines) in enumerate(panels, 1):
@@ -464,26 +454,27 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
             key = lines[0].key
             grey = {"color": "rgba(138, 143, 156, .38)", "width": 1}
             x, y = ([found and found[column] for found in others] for column in ("turn", key))
-            drawn.add_scatter(x=x, y=y, mode="lines", line=grey, hoverinfo="skip", **at)
+            drawn.add("scatter", x=x, y=y, mode="lines", line=grey, hoverinfo="skip", **at)
             for line in lines:
                 line.draw(drawn, read, row, turns, **at)
-            corner = {"x": 0, "y": 1, "xref": "x domain", "yref": "y domain", "xanchor": "left", "showarrow": False, **at}
             if not any(found[key] is not None for found in turns):
-                drawn.add_annotation(**corner | {"x": 0.5, "y": 0.5, "xanchor": "center"}, text=_UNKNOWN, font_color=OTHER)
+                drawn.write(_UNKNOWN, x=0.5, y=0.5, xanchor="center", font={"color": OTHER}, **at)
             if down == 1:
-                drawn.add_annotation(**corner, text=title, yshift=36, font_size=12.5)
+                drawn.write(title, yshift=36, font={"size": 12.5}, **at)
+            drawn.y(**at).update({"tickvals": [0, 1], "ticktext": ["0", "1"]} if across == 1 else {"tickvals": [0, 0.5, 1]})
+            if down == len(rows):
+                drawn.x(**at)["title"] = {"text": "turn", "standoff": 2}
         small = f"<span style='font-size: 10.5px'>{plain(short(name.detail, 40))} n {row['games']}</span>"
-        at_top = corner | {"yanchor": "bottom", "col": 1}
-        drawn.add_annotation(**at_top, text=f"{plain(short(name.model, 30 if name.detail else 62))} {small}", font_size=11.5)
-    drawn.update_yaxes(range=[-0.04, 1.06], tickvals=[0, 0.5, 1], tickfont_size=10.5, zeroline=False)
-    drawn.update_yaxes(tickvals=[0, 1], ticktext=["0", "1"], col=1)
+        called = f"{plain(short(name.model, 30 if name.detail else 62))} {small}"
+        drawn.write(called, yanchor="bottom", font={"size": 11.5}, row=down, col=1)
     last = max(found["turn"] for turns in own for found in turns)
-    drawn.update_xaxes(range=[1 - 0.03 * last, 1.03 * last])
-    drawn.update_xaxes(nticks=6, dtick=1 if last <= _NUMBERED else None, tickfont_size=10.5, zeroline=False, showgrid=False)
-    drawn.update_xaxes(title={"text": "turn", "font": {"size": 11.5}, "standoff": 2}, row=len(rows))
-    styled(drawn, height=100 + 92 * len(rows), legend=False)
-    drawn.update_layout(margin={"l": 10, "r": 12, "t": 54, "b": 40})
-    return drawn
+    for axis in drawn.axes("y"):
+        axis |= {"range": [-0.04, 1.06], "tickfont": {"size": 10.5}, "zeroline": False}
+    for axis in drawn.axes("x"):
+        axis |= {"range": [1 - 0.03 * last, 1.03 * last], "nticks": 6, "dtick": 1 if last <= _NUMBERED else None}
+        axis |= {"tickfont": {"size": 10.5}, "zeroline": False, "showgrid": False}
+    margin = {"l": 10, "r": 12, "t": 54, "b": 40}
+    return drawn.figure(height=100 + 92 * len(rows), margin=margin)
 
 
 def caption(teams: Teams, only: Collection[str] = ()) -> str:
