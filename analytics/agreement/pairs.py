@@ -195,11 +195,13 @@ class Comparison:
     clusters: NDArray[np.int64]
     """The game of each row, from 0 without gaps."""
     weights: Floats
-    """The units of each row."""
+    """The units of each row, in one game."""
     unanswered: int
     """Units that a answered and b was asked about without giving an answer."""
     scale: int | None = None
     """Answers that could be given, whether or not somebody did; None: `answers`."""
+    alike: Floats | None = None
+    """How many games have just these rows, of each game; None: each is one game."""
 
     @property
     def within(self) -> bool:
@@ -209,7 +211,17 @@ class Comparison:
     @property
     def units(self) -> int:
         """How many were compared."""
-        return int(self.weights.sum())
+        return int(self.all_units.sum())
+
+    @cached_property
+    def games(self) -> Floats:
+        """How many games each number in `clusters` represents."""
+        return np.ones(int(self.clusters.max()) + 1) if self.alike is None else self.alike
+
+    @cached_property
+    def all_units(self) -> Floats:
+        """The units of each row, in all games that are alike."""
+        return self.weights * self.games[self.clusters]
 
     @cached_property
     def tables(self) -> Floats:
@@ -355,7 +367,7 @@ def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[C
         found = [(one, one.pairs[first, second]) for one in asked if (first, second) in one.pairs]
         if not any(len(pair.units) for _, pair in found):
             continue
-        rows = _pooled(found, names, games)
+        rows, alike = _alike(_pooled(found, names, games))
         yield Comparison(
             rubric=rubric,
             question=question,
@@ -370,6 +382,7 @@ def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[C
             weights=rows.units,
             unanswered=rows.unanswered,
             scale=len({*names, *(answer for one in asked for answer in one.scale)}),
+            alike=alike,
         )
 
 
@@ -387,6 +400,27 @@ def _pooled(found: Sequence[tuple[_Asked, _Pair]], names: Sequence[str], games: 
     keys = np.concatenate(places) * len(different) + pattern.ravel()[np.concatenate(patterns)]
     keys, units = sums_by(keys, np.concatenate([pair.units for _, pair in found]), len(games) * len(different))
     return _Pair(keys // len(different), keys % len(different), units, different, sum(pair.unanswered for _, pair in found))
+
+
+def _alike(pair: _Pair) -> tuple[_Pair, Floats]:
+    """The rows of one game of all that have the same, which most games with few units have, and how many games these are.
+
+    Two different games are taken for alike if their sums of random numbers are equal, modulo 2 to the 64: by chance in one of a hundred
+    million stores of fifty thousand games.
+
+    Args:
+        pair: rows in order of games.
+    """
+    starts = np.flatnonzero(np.diff(pair.games, prepend=-1))
+    numbers = np.random.default_rng(0).integers(0, 2**64, len(pair.counts), dtype=np.uint64)
+    keys = np.add.reduceat(numbers[pair.patterns] * pair.units.astype(np.uint64), starts)
+    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    is_first = np.zeros(len(starts), dtype=bool)
+    is_first[first] = True
+    rows = np.repeat(is_first, np.diff(starts, append=len(pair.games)))
+    one_each = pair._replace(games=pair.games[rows], patterns=pair.patterns[rows], units=pair.units[rows])
+    return one_each, times[order].astype(float)
 
 
 _MIDDLE = 0.5
@@ -409,7 +443,7 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
     """
     scores = compared.scores if na_score is None else np.where(np.isnan(compared.scores), na_score, compared.scores)
     counted = ~np.isnan(scores)
-    values, a, b, units = scores[counted], compared.counts_a[:, counted], compared.counts_b[:, counted], compared.weights
+    values, a, b, units = scores[counted], compared.counts_a[:, counted], compared.counts_b[:, counted], compared.all_units
     found: dict[str, float | int | None] = dict.fromkeys(COLUMNS)
     found["mean_a"], found["mean_b"] = _mean(units @ a, values), _mean(units @ b, values)
     if compared.within:

@@ -209,8 +209,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
 
 
 def _row(compared: Comparison, na_score: float | None, rows: int) -> dict[str, object]:
-    tables = compared.tables
-    table = tables.sum(axis=0)
+    table = np.tensordot(compared.games[compared.clusters], compared.tables, axes=1)
     row: dict[str, object] = {
         "rubric": compared.rubric,
         "question": compared.question,
@@ -218,9 +217,9 @@ def _row(compared: Comparison, na_score: float | None, rows: int) -> dict[str, o
         "rater_a": compared.rater_a,
         "rater_b": compared.rater_b,
         "units": compared.units,
-        "games": int(compared.clusters.max()) + 1,
-        "answers_a": int(compared.weights @ compared.counts_a.sum(axis=1)),
-        "answers_b": int(compared.weights @ compared.counts_b.sum(axis=1)),
+        "games": int(compared.games.sum()),
+        "answers_a": int(compared.all_units @ compared.counts_a.sum(axis=1)),
+        "answers_b": int(compared.all_units @ compared.counts_b.sum(axis=1)),
         "pairs": int(table.sum()) // (2 if compared.within else 1),
         "unanswered": compared.unanswered,
     }
@@ -252,7 +251,7 @@ def coefficients_with_intervals(compared: Comparison, rows: int = 1) -> dict[str
     tables = compared.tables
     of_units = _Sums(tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
     games = _Sums(*(cluster_sums(part, compared.clusters) for part in of_units))
-    found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in games)))
+    found = _coefficients(compared, _total(games, compared.games))
     ends = _coefficient_ends(compared, games, found, compared.units, rows) | _share_ends(compared, games.table, compared.units)
     row: dict[str, float | None] = {}
     for name, value in found.items():
@@ -264,22 +263,28 @@ def coefficients_with_intervals(compared: Comparison, rows: int = 1) -> dict[str
     return row
 
 
+def _total(games: _Sums, alike: Floats) -> _Sums:
+    return _Sums(*(np.tensordot(alike, part, axes=1) for part in games))
+
+
 def _share_ends(compared: Comparison, table: Floats, units: int) -> dict[str, Ends]:
     """Intervals of plain shares; `table`: shape (games, answers, answers)."""
-    unit = float(table.sum()) / units
+    alike = compared.games
+    unit = float(alike @ table.sum(axis=(1, 2))) / units
     yes, no = _yes_and_no(compared)
-    ends = {"agreement": share_interval(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)), unit=unit)}
+    ends = {"agreement": share_interval(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)), unit=unit, alike=alike)}
     if yes is not None and no is not None:
         for name, answer, other in (("sensitivity", yes, no), ("specificity", no, yes)):
             right = table[:, answer, answer]
-            ends[name] = share_interval(right, right + table[:, answer, other], unit=unit)
+            ends[name] = share_interval(right, right + table[:, answer, other], unit=unit, alike=alike)
     return ends
 
 
 def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Floats], units: int, rows: int) -> dict[str, Ends]:
     """Intervals of what is corrected for chance: all variants of the sums that they need go through the formulas at once."""
-    kinds = _added(compared, games, units)
-    total = [part.sum(axis=0) + PSEUDO * sum(kind[place] for kind in kinds) for place, part in enumerate(games)]
+    raw = _total(games, compared.games)
+    kinds = _added(compared, raw, units)
+    total = [part + PSEUDO * sum(kind[place] for kind in kinds) for place, part in enumerate(raw)]
     variants = []
     for place, part in enumerate(games):
         nudges = [sign * NUDGE * PSEUDO * kind[place] for kind in kinds for sign in (-1, 1)]
@@ -290,21 +295,21 @@ def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Float
     for name in found.keys() - {"agreement", "sensitivity", "specificity"}:
         pushed = tuple(Pushed(values[name][place], values[name][place + 1]) for place in range(1, first, 2))
         sizes = (games.scored_coincidence if name in _SCORED else games.table).sum(axis=(1, 2))
-        varied = Varied(found[name], values[name][0], values[name][first:], pushed, sizes)
+        varied = Varied(found[name], values[name][0], values[name][first:], pushed, sizes, compared.games)
         ends[name] = coefficient_interval(varied)
         if name == "kappa":
             ends["kappa_all"] = coefficient_interval(varied, tests=rows)
     return ends
 
 
-def _added(compared: Comparison, games: _Sums, units: int) -> tuple[_Sums, _Sums]:
+def _added(compared: Comparison, total: _Sums, units: int) -> tuple[_Sums, _Sums]:
     """The sums of a unit on which raters differ, and of one on which they agree, with as many answers as units have, in their shares."""
     size = len(compared.answers)
-    table = games.table.sum(axis=0)
+    table = total.table
     shares = (1 - _EVEN) * (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum()) + _EVEN / size
     both, same = np.outer(shares, shares), np.eye(size)
     scored = ~np.isnan(compared.scores)
-    weights = [float(part.sum()) / units for part in (games.table, games.coincidence, games.agreeing[:, 1], games.shares)]
+    weights = [float(part.sum()) / units for part in (table, total.coincidence, total.agreeing[1], total.shares)]
     kinds = []
     for pattern, agrees in ((both * (1 - same), 0.0), (both * same, 1.0)):
         pairs = pattern / pattern.sum() if size > 1 else pattern

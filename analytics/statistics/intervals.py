@@ -165,22 +165,24 @@ def cluster_sums(values: Floats, clusters: NDArray[np.int64]) -> Floats:
     return sums
 
 
-def share_interval(hits: Floats, sizes: Floats, *, unit: float = 1.0) -> Ends:
+def share_interval(hits: Floats, sizes: Floats, *, unit: float = 1.0, alike: Floats | float = 1.0) -> Ends:
     """95 % interval of sum of hits / sum of sizes, 0 to 1.
 
     Args:
         hits: by game, shape (..., games), 0 to sizes.
         sizes: trials by game; games without do not count.
         unit: trials that belong together inside a game, such as all pairs of answers about one turn.
+        alike: how many games each represents.
     """
     misses = sizes - hits
     added = PSEUDO * unit
-    yes, no = hits.sum(axis=-1, keepdims=True) + added, misses.sum(axis=-1, keepdims=True) + added
+    yes, no = ((alike * of_game).sum(axis=-1, keepdims=True) + added for of_game in (hits, misses))
     value = np.log(yes / no)[..., 0]
     without = np.log((yes - hits) / (no - misses))
     of_added = PSEUDO * unit**2 * (1 / yes**2 + 1 / no**2)[..., 0]
-    half = _half(value, without, of_added, sizes)
-    raw = hits.sum(axis=-1) / np.where(sizes.sum(axis=-1) > 0, sizes.sum(axis=-1), np.nan)
+    half = _half(value, without, of_added, (sizes, alike))
+    total = (alike * sizes).sum(axis=-1)
+    raw = (alike * hits).sum(axis=-1) / np.where(total > 0, total, np.nan)
     low, high = (1 / (1 + np.exp(-(value + side * half))) for side in (-1, 1))
     return Ends(np.minimum(low, raw), np.maximum(high, raw))
 
@@ -299,6 +301,8 @@ class Varied(NamedTuple):
     """`value` where each kind of added unit counts a little less and more."""
     sizes: Floats
     """What each game weighs, shape (..., games)."""
+    alike: Floats | float = 1.0
+    """How many games each represents."""
 
 
 def coefficient_interval(varied: Varied, *, tests: int = 1) -> Ends:
@@ -310,7 +314,7 @@ def coefficient_interval(varied: Varied, *, tests: int = 1) -> Ends:
     """
     value = _z(varied.value)
     of_added = sum(((_z(kind.more) - _z(kind.less)) / (2 * NUDGE)) ** 2 / PSEUDO for kind in varied.pushed)
-    half = _half(value, _z(varied.without), np.asarray(of_added), varied.sizes, 1 - (1 - LEVEL) / tests)
+    half = _half(value, _z(varied.without), np.asarray(of_added), (varied.sizes, varied.alike), 1 - (1 - LEVEL) / tests)
     low, high = (np.tanh(value + side * half) for side in (-1, 1))
     return Ends(np.minimum(low, varied.raw), np.maximum(high, varied.raw))
 
@@ -319,19 +323,21 @@ def _z(values: Floats) -> Floats:
     return np.arctanh(np.clip(values, -_INNER, _INNER))
 
 
-def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats, level: float = LEVEL) -> Floats:
-    """Half the width on the transformed scale; NaN below two games."""
+def _half(value: Floats, without: Floats, of_added: Floats, games: tuple[Floats, Floats | float], level: float = LEVEL) -> Floats:
+    """Half the width on the transformed scale, `games` being sizes and how many are alike; NaN below two games."""
     from scipy import special  # Student's quantile as scipy.stats has it, which takes a second to load
 
-    games = (sizes > 0).sum(axis=-1)
-    several = np.where(games > 1, games, np.nan)
-    between = (several - 1) / several * ((without - value[..., None]) ** 2).sum(axis=-1)
-    freedom = np.maximum(_games_of_equal_size(sizes) - 1, 1) * ((between + of_added) / np.maximum(between, 1e-9 * of_added)) ** 2
+    sizes, alike = games
+    number = (alike * (sizes > 0)).sum(axis=-1)
+    several = np.where(number > 1, number, np.nan)
+    between = (several - 1) / several * (alike * (without - value[..., None]) ** 2).sum(axis=-1)
+    equal = _games_of_equal_size(sizes, alike)
+    freedom = np.maximum(equal - 1, 1) * ((between + of_added) / np.maximum(between, 1e-9 * of_added)) ** 2
     half: Floats = special.stdtrit(freedom, (1 + level) / 2) * np.sqrt(between + of_added)
     return half
 
 
-def _games_of_equal_size(sizes: Floats) -> Floats:
+def _games_of_equal_size(sizes: Floats, alike: Floats | float = 1.0) -> Floats:
     """How many games of equal size carry the weight of these, 1 to games: squared sum over sum of squares; shape (..., games) -> (...)."""
-    squares = (sizes**2).sum(axis=-1)
-    return np.asarray(sizes.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))
+    squares = (alike * sizes**2).sum(axis=-1)
+    return np.asarray((alike * sizes).sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))

@@ -318,3 +318,34 @@ def test_ac1_is_over_the_scale_of_the_rubric(tmp_path: Path) -> None:
     share = sum((a == "yes") + (b == "yes") for a, b in said[:n]) / (2 * n)
     chance = 2 * share * (1 - share) / 2
     assert row["ac1"] == pytest.approx((observed - chance) / (1 - chance))
+
+
+def test_games_that_are_alike_count_as_so_many() -> None:
+    """Of games with the same counts one is looked at: every coefficient and interval is that of all of them, one by one."""
+    random = np.random.default_rng(4)
+    a, b = random.integers(0, 3, (24, 3)).astype(float), random.integers(0, 3, (24, 3)).astype(float)
+    games, times = np.arange(24) // 4, np.array([1, 5, 2, 1, 3, 4])
+
+    def compared(rows: Any, clusters: Any, alike: Any) -> Comparison:
+        return Comparison(
+            rubric="r",
+            question="q",
+            kind="judge_people",
+            rater_a="people",
+            rater_b="judge",
+            answers=("no", "unclear", "yes"),
+            scores=np.array([0, 0.5, 1]),
+            counts_a=a[rows] + 1,
+            counts_b=b[rows] + 1,
+            clusters=clusters,
+            weights=np.ones(len(rows)),
+            unanswered=0,
+            alike=alike,
+        )
+
+    copies = [game for game, n in enumerate(times) for _ in range(n)]
+    apart = compared(np.concatenate([np.flatnonzero(games == game) for game in copies]), np.repeat(np.arange(times.sum()), 4), None)
+    together = compared(np.arange(24), games, times.astype(float))
+    assert together.units == apart.units == 4 * times.sum()
+    found, expected = (score_columns(one, None) | coefficients_with_intervals(one, 7) for one in (together, apart))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
