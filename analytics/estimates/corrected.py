@@ -161,8 +161,13 @@ def corrected_rates(store: Store, *, rubric: str | None = None, families: str | 
     """
     if answers_by not in (None, *ANSWERS_BY):
         raise UsageError(f"--answers-by {answers_by}: give one of {', '.join(ANSWERS_BY)}")
-    about = (judged for asked in asked_units(store, rubric, families, by_name=answers_by is not None) for judged in judged_units(asked))
-    return framed("corrected-rates", (rate_row(judged, answers_by) for judged in about))
+    asked = asked_units(store, rubric, families, by_name=answers_by is not None)
+    return framed("corrected-rates", (row for one in asked for row in rate_rows(one, answers_by)))
+
+
+def rate_rows(asked: Asked, answers_by: str | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of `corrected_rates` about one judge and question; answers_by as there."""
+    return (rate_row(judged, answers_by) for judged in judged_units(asked))
 
 
 def shared_correlation(first: Judged, second: Judged) -> float:

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.agreement.answers import GIVEN
+from analytics.estimates.corrected import rate_rows
 from analytics.estimates.units import Asked, asked_units
 from analytics.query import query
 from analytics.report_columns import framed
@@ -20,6 +21,7 @@ from schemas.store.store import Store
 EPSILON: Final = 0.15
 """What a judge is cheaper by, as a share of units on which it may be worse: .2 for experts, .15 for trained people, .1 for a crowd."""
 _LEVEL: Final = 0.05
+_RISK: Final = 0.05
 _FEWEST_PEOPLE, _FEWEST_UNITS, _FEWEST_GAMES = 3, 30, 5
 _HALF: Final = 0.5
 _FEWEST_CALIBRATED: Final = 10
@@ -123,7 +125,7 @@ def _against(everybody: pl.DataFrame, of_one: pl.DataFrame, epsilon: float) -> A
     return Against(len(units), float(judge_wins.to_numpy().mean()), p)
 
 
-def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) -> pl.DataFrame:
+def selective(store: Store, *, rubric: str | None = None, risk: float = _RISK) -> pl.DataFrame:
     """One row for every question, judge and threshold: how often the judge is wrong if it answers only where it is sure enough.
 
     How sure: the probability of the answer by its tokens, calibrated by the labels of other games (logistic regression on its log odds,
@@ -142,31 +144,50 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) ->
     """
     if not 0 < risk < 1:
         raise UsageError(f"--risk {risk:g}: give a number between 0 and 1, such as 0.05")
-    of_questions = groupby(asked_units(store, rubric), key=lambda asked: (asked.rubric, asked.question))
-    judges = (list(of_question) for _, of_question in of_questions)
-    rows = [row for same in judges for found in same for row in _thresholds(found, [one.units for one in same], risk)]
+    rows = [row for same in _by_question(store, rubric) for found in same for row in _thresholds(found, [one.units for one in same], risk)]
     return framed("selective", rows)
 
 
+def corrected_and_selective(store: Store, *, rubric: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`corrected_rates` and `selective` of a rubric: its units are read once, a question after the other.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rates: list[dict[str, Any]] = []
+    thresholds: list[dict[str, Any]] = []
+    for same in _by_question(store, rubric):
+        for asked in same:
+            rates += rate_rows(asked)
+            thresholds += _thresholds(asked, [one.units for one in same], _RISK)
+    return framed("corrected-rates", rates), framed("selective", thresholds)
+
+
+def _by_question(store: Store, rubric: str | None) -> Iterator[list[Asked]]:
+    """All judges of each question."""
+    for _, of_question in groupby(asked_units(store, rubric), key=lambda asked: (asked.rubric, asked.question)):
+        yield list(of_question)
+
+
 def _thresholds(asked: Asked, all_judges: list[pl.DataFrame], risk: float) -> Iterator[dict[str, Any]]:
-    same = pl.concat(all_judges).select("unit", other="score", other_unsteady="unsteady")
     known = asked.units.filter("is_answered", pl.col("label").is_not_null(), pl.col("score").is_not_null())
     if known["game"].n_unique() < _FEWEST_GAMES:
         return
+    same = pl.concat(units.select("way", other="score", other_unsteady="unsteady").unique("way") for units in all_judges)
     agreeing = (1 - (pl.col("score") - pl.col("other")).abs() - pl.col("other_unsteady") / 2).mean().clip(0, 1)
-    sure = known.join(same, on="unit").group_by("unit").agg(agreeing=agreeing)
-    known = known.join(sure, on="unit", how="left", maintain_order="left")
-    known = known.select(pl.col("score", "label", "agreeing", "p_yes", "game").repeat_by("n").explode())
+    sure = known.select("way", "score").unique("way").join(same, on="way").group_by("way").agg(agreeing=agreeing)
+    known = known.join(sure, on="way", how="left", maintain_order="left")
     wrong = (known["score"] - known["label"]).abs().to_numpy()
-    sureness = known["agreeing"].to_numpy()
-    if known["p_yes"].is_not_null().all():
-        yes = known["p_yes"].to_numpy()
-        sureness = calibrated(np.maximum(yes, 1 - yes), wrong < _HALF, known["game"].to_numpy())
+    sureness, n = known["agreeing"].to_numpy(), known["n"].to_numpy()
     games = known["game"].rank("dense").to_numpy().astype(int) - 1
-    sizes = np.bincount(games).astype(float)
+    if known["p_yes"].is_not_null().all():
+        yes, wrong, games = (np.repeat(column, n) for column in (known["p_yes"].to_numpy(), wrong, games))
+        n = np.ones_like(games)
+        sureness = calibrated(np.maximum(yes, 1 - yes), wrong < _HALF, games)
+    sizes = np.bincount(games, weights=n).astype(float)
     curve = []
-    for threshold in sorted(set(np.round(np.quantile(sureness, np.linspace(0, 1, 11)), 4).tolist())):
-        answers = sureness >= threshold - 1e-4
+    for threshold in sorted(set(np.round(np.quantile(np.repeat(sureness, n), np.linspace(0, 1, 11)), 4).tolist())):
+        answers = n * (sureness >= threshold - 1e-4)
         of_game, wrong_of_game = (np.bincount(games, weights=weights).astype(float) for weights in (answers, answers * wrong))
         ends = share_interval(wrong_of_game, of_game)
         curve.append(
@@ -175,13 +196,13 @@ def _thresholds(asked: Asked, all_judges: list[pl.DataFrame], risk: float) -> It
                 "question": asked.question,
                 "judge": asked.judge,
                 "threshold": threshold,
-                "labels": len(known),
+                "labels": int(n.sum()),
                 "games": len(sizes),
-                "coverage": float(answers.mean()),
-                "risk": float(wrong[answers].mean()),
+                "coverage": float(answers.sum() / n.sum()),
+                "risk": float(answers @ wrong / answers.sum()),
                 "risk_low": float(ends.low),
                 "risk_high": float(ends.high),
-                "wrong_of_all": float((answers * wrong).mean()),
+                "wrong_of_all": float(answers @ wrong / n.sum()),
                 "held_below": risk_bound(wrong_of_game, sizes),
             }
         )

@@ -78,7 +78,8 @@ FROM counted
 """
 _GAMES: Final = """
 SELECT episode_id, hash(episode_id) AS game, game AS cluster, e.model, e.task_id AS task, games.benchmark, games.score AS game_score
-FROM (SELECT DISTINCT episode_id FROM counted) LEFT JOIN episodes AS e USING (episode_id) LEFT JOIN games USING (episode_id)
+FROM (SELECT episode_id FROM episodes UNION SELECT episode_id FROM counted WHERE unit_id IS NOT NULL)
+LEFT JOIN episodes AS e USING (episode_id) LEFT JOIN games USING (episode_id)
 """
 NEGLIGIBLE: Final = 0.02
 """Share of the units without an answer of the judge up to which a rate of the others is used for all: it is off by so much at most."""

@@ -9,14 +9,13 @@ import orjson
 from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
 from analytics.drift import drift_report
-from analytics.estimates.corrected import corrected_rates
-from analytics.estimates.replacement import selective
+from analytics.estimates.replacement import corrected_and_selective
 from analytics.judging.probes import probe_report, self_preference_report
 from dashboards.figures import SERIES, Axis, look, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, html, note
-from dashboards.reader import Reader, computed
+from dashboards.reader import Reader, computed, kept
 from schemas.common import wording
 
 if TYPE_CHECKING:
@@ -163,9 +162,19 @@ AGREEMENT: Final = Section("agreement", "Agreement", _agreement_section, (NUMBER
 _OUTSIDE = "games outside the store"
 
 
+def _of_labels(read: Reader, rubric: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The reports of corrected rates and of risk and coverage."""
+    return kept(
+        read.store.path,
+        ("corrected and selective", rubric),
+        lambda: corrected_and_selective(read.store, rubric=rubric),
+        size_of=lambda found: sum(int(rows.estimated_size()) for rows in found),
+    )
+
+
 def _corrected_section(read: Reader, rubric: str) -> Part:
     """Of one judge, `?judge=`; the filter of models counts here."""
-    report = computed(read.store, corrected_rates, rubric=rubric)
+    report = _of_labels(read, rubric)[0]
     if report.is_empty():
         return nothing_yet("No scored answer on this rubric.", f"cotrace judge --rubric {rubric} --judge engine")
     judges = report["judge"].unique(maintain_order=True).to_list()
@@ -199,7 +208,7 @@ def _risk_card(read: Reader, rubric: str, judge: str) -> list[Part]:
     """The risk-coverage curve of the judge, of each question with labels; nothing without."""
     import plotly.graph_objects as go
 
-    rows = computed(read.store, selective, rubric=rubric).filter(judge=judge).sort("question", "coverage")
+    rows = _of_labels(read, rubric)[1].filter(judge=judge).sort("question", "coverage")
     if rows.is_empty():
         return []
     if rows["question"].is_unique().all():
@@ -236,7 +245,7 @@ def _rows_of(read: Reader, rubric: str) -> pl.DataFrame:
     """The report of the chosen judge, and of the models in view."""
     import polars as pl
 
-    report = computed(read.store, corrected_rates, rubric=rubric)
+    report = _of_labels(read, rubric)[0]
     judge = chosen(read.address.one("judge"), report["judge"].unique(maintain_order=True).to_list() or [""])
     models = read.address.all("model")
     rows = report.filter((pl.col("judge") == judge) & (pl.col("model").is_in(models) if models else pl.lit(value=True)))
