@@ -74,13 +74,7 @@ def folder_of(name: str, field: FieldInfo) -> str:
 
 
 def explained(error: Any, name: Sequence[str], known: Iterable[str]) -> str:
-    """One line about what is wrong.
-
-    Args:
-        error: of pydantic.
-        name: parts of the name of what is wrong.
-        known: the names that are possible there.
-    """
+    """One line about what is wrong by an error of pydantic, of which `name` has the name's parts, among the names that are known there."""
     full = ".".join(name)
     if error["type"] == "extra_forbidden":
         return f"unknown key {full}{near(name[-1], known)}"

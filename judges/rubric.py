@@ -229,12 +229,7 @@ class Rubric(_Part):
         return None if answer is None else self.answers.get(answer)
 
     def allows(self, answer: str, question: Question | None = None) -> bool:
-        """Whether that could be a verdict's answer: a possible one, or a choice of several as `joined` writes it.
-
-        Args:
-            answer: as a verdict has it.
-            question: whose answers are possible; None: those of the rubric.
-        """
+        """Whether that could be a verdict's answer, of the question if one is given: a possible one, or several as `joined` writes them."""
         possible = self.answers if question is None else question.answers
         if self.choice == "one":
             return answer in possible

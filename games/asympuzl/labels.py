@@ -71,12 +71,7 @@ class FoundLabel(NamedTuple):
 
 
 def labels_of(history: Sequence[DoneTurn], puzzle: Puzzle) -> list[FoundLabel]:
-    """The labels of the last turn in the history.
-
-    Args:
-        history: turns of both agents in the order of play, the one in question last.
-        puzzle: the puzzle they play.
-    """
+    """The labels of the last turn in the history, which has the turns of both agents in the order of play."""
     now = history[-1]
     own, heard = _of(history, now.agent), _of(history[:-1], other(now.agent))
     faults = [move.fault for move in now.moves if move.fault is not None]

@@ -92,12 +92,7 @@ def wrong_positions(hypothesis: Sequence[Entry], truth: Sequence[Entry]) -> tupl
 
 
 def generate(*, size: int, seed: int, allow_identity: bool = False) -> Puzzle:
-    """Draw a puzzle; the same on every Python from 3.9 on (format description, section 2).
-
-    Args:
-        size: number of positions, 1 to 24.
-        seed: fixes truth and clues.
-        allow_identity: whether B may be given all entries in the right order already.
+    """Draw a puzzle of 1 to 24 positions, the same on every Python from 3.9 on (format description, section 2); B may draw the right order.
 
     Raises:
         UsageError: no puzzle has that size.

@@ -74,15 +74,7 @@ def game_line(run: RunFacts, game: Game, seed: int) -> dict[str, Any]:
 
 
 def turn_line(run: RunFacts, game: str, seen: PuzzleView, made: AgentTurn, *, latency_s: float | None = None) -> dict[str, Any]:
-    """The line of an agent's turn.
-
-    Args:
-        run: its tokenizer counts.
-        game: id of the game.
-        seen: what the agent was shown before.
-        made: what it answered.
-        latency_s: how long the model took, in seconds; None if that was not measured.
-    """
+    """The line of an agent's turn; `latency_s` is how long the model took, in seconds, None if that was not measured."""
     count, answer = tokenizer(run.tokenizer), made.answer
     return {
         "type": "turn",

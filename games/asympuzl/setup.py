@@ -113,11 +113,7 @@ def game_of(header: Header) -> GameSetup:
 
 
 def course_of(game: GameSetup, count: Tokenizer | None = None) -> Course:
-    """Give the course of a game.
-
-    Args:
-        game: the game.
-        count: counts tokens; None: the tokenizer that the game names.
+    """Give the course of a game; `count` counts tokens, by default with the tokenizer that the game names.
 
     Raises:
         UsageError: the tokenizer's tables cannot be had.

@@ -122,13 +122,7 @@ _Replies = tuple[tuple[str, str], ...]
 
 
 class Game:
-    """One game of Avalon.
-
-    Args:
-        roles: by position at the table.
-        leader: position of the first leader.
-        settings: the switches.
-    """
+    """One game of Avalon: roles by position at the table, and the position of the first leader."""
 
     def __init__(self, roles: Sequence[str], leader: int = 0, settings: GameSettings | None = None) -> None:
         self.agents: Final = NAMES[: checked_players(len(roles))]

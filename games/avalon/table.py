@@ -43,14 +43,7 @@ class Difference(NamedTuple):
 
 
 class Table:
-    """A game so far.
-
-    Args:
-        names: of the players, in the order in which they speak, vote and lead.
-        beliefs: their roles and what they were shown.
-        sizes: team size of each mission.
-        leader: who proposes first; None: not known before the first proposal.
-    """
+    """A game so far: names in the order in which they speak, vote and lead, team sizes by mission, the first leader, where known."""
 
     def __init__(self, names: Sequence[str], beliefs: rules.Beliefs, sizes: Sequence[int], leader: str | None = None) -> None:
         self.names: Final = tuple(names)
@@ -371,11 +364,7 @@ class Table:
 
 
 def again(table: Table, turns: Sequence[Turn]) -> list[Turn]:
-    """The turns of a log made once more out of their texts, actions and outcomes.
-
-    Args:
-        table: of the game before its first turn; afterwards it is at the end, with all `Table.differences`.
-        turns: as logged.
+    """The turns of a log made once more out of their texts, actions and outcomes, from the table before its first turn to the end.
 
     Raises:
         BadInputError: a turn names somebody who is not a player; the locator is relative to its line.

@@ -16,15 +16,7 @@ from games.avalon.table import Table
 
 @lru_cache(maxsize=65536)
 def good_wins(sides: tuple[bool, ...], sizes: tuple[int, ...], successes: int, fails: int, leader: int) -> float:
-    """Chance that good wins before a proposal.
-
-    Args:
-        sides: by position at the table, whether the player is evil.
-        sizes: team size of each mission.
-        successes: missions that succeeded.
-        fails: missions that failed.
-        leader: position of who proposes.
-    """
+    """Chance that good wins before a proposal; `sides`: by position, whether evil; `successes` and `fails` count missions."""
     good = len(sides) - sum(sides)
     if successes >= MISSIONS_TO_WIN:
         return 1 - 1 / good
@@ -46,13 +38,7 @@ class Chance(NamedTuple):
 
 
 def chances(table: Table, before: Mapping[str, Any], after: Mapping[str, Any]) -> Chance | None:
-    """The chance before and after a turn; None of talk, and where roles, sizes or outcomes are not known.
-
-    Args:
-        table: of the game.
-        before: state before the turn, as logs hold it.
-        after: state after it.
-    """
+    """The chance before and after a turn, given by the states of a log; None of talk, and where roles, sizes or outcomes are not known."""
     roles = table.beliefs.roles
     if None in roles or len(table.sizes) < table.mission or before["stage"] not in ("proposal", "quest", "assassination"):
         return None

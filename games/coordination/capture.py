@@ -152,14 +152,7 @@ def observation(state: CaptureState, player: Player, actions: tuple[Action, ...]
 
 
 def move_category(state: CaptureState, player: Player, action: Action, best: Container[Action]) -> tuple[str, str]:
-    """Category of a listed action, and what the rule saw.
-
-    Args:
-        state: before the turn.
-        player: who acts.
-        action: what it does.
-        best: the player's actions that are part of a fastest capture (`games.coordination.value.best_actions`).
-    """
+    """Category of a listed action before the turn, and what the rule saw; `best`: the player's `games.coordination.value.best_actions`."""
     thief = state.rooms["Thief"]
     before = distance(state, state.rooms[player], thief)
     seen = f"{player} in room {state.rooms[player]}, thief in room {thief}, {'no open way' if before is None else f'{before} steps'}"

@@ -51,14 +51,7 @@ class Tables(NamedTuple):
 
 
 def number(rooms: tuple[int, int, int], counters: tuple[int, int], seen: tuple[Player, ...], target: Player | None) -> int:
-    """Number a state.
-
-    Args:
-        rooms: of Alice, Bob and the killer, as the game counts them.
-        counters: of the generators.
-        seen: the players the killer has seen, Alice first.
-        target: whom it hunts.
-    """
+    """Number a state: rooms of Alice, Bob and the killer, the generators' counters, whom the killer has seen, whom it hunts."""
     found = 0
     for room in rooms:
         found = found * _COUNT + room - 1
@@ -70,11 +63,7 @@ def number(rooms: tuple[int, int, int], counters: tuple[int, int], seen: tuple[P
 
 @cache
 def tables(*, mark_stays: bool) -> Tables:
-    """Value all states.
-
-    Args:
-        mark_stays: read the rules so that a player's mark as seen stays while the killer has only the other one next to it.
-    """
+    """Value all states; with `mark_stays` a player's mark as seen stays while the killer has only the other one next to it."""
     classes, states = _classes(mark_stays)
     values = _values(*_transitions(mark_stays, classes, states))
     return Tables(*(table.take(classes, axis=-1) for table in values))

@@ -138,14 +138,7 @@ def legal_moves(state: HanabiState, player_index: int) -> tuple[Move, ...]:
 
 
 def apply(state: HanabiState, player_index: int, move: Move, drawn: str | None) -> tuple[HanabiState, Effect]:
-    """Carry out a legal move of a player_index.
-
-    Args:
-        state: before it.
-        player_index: whose move.
-        move: a legal move.
-        drawn: the card drawn afterwards; None where nothing is drawn.
-    """
+    """Carry out a legal move of a player; `drawn` is the card drawn afterwards, None where nothing is drawn."""
     if move.verb in {"reveal_color", "reveal_rank"}:
         return _hinted(state, player_index, move)
     place = move.card or 0
@@ -216,14 +209,7 @@ def newly_named(state: HanabiState, player_index: int, move: Move) -> tuple[int,
 
 
 def move_category(state: HanabiState, player_index: int, move: Move, clued: Container[int] = ()) -> tuple[str, str]:
-    """Category of a legal move, and what the rule saw.
-
-    Args:
-        state: before the move.
-        player_index: who moves.
-        move: what it does.
-        clued: own cards that the partner's move just before revealed something new about (`newly_named`).
-    """
+    """Category of a legal move, and what the rule saw; `clued`: own cards of which the partner's move before was news (`newly_named`)."""
     if move.card is None:
         partner = 1 - player_index
         named = touched(state, player_index, move)

@@ -167,13 +167,8 @@ def start(layout: Layout) -> KitchenState:
 def step(layout: Layout, state: KitchenState, actions: Sequence[str]) -> Ticked:
     """Carry out a tick: interactions in the order of the players, then movement, then cooking.
 
-    Args:
-        layout: the kitchen.
-        state: before the tick.
-        actions: of each cook, one of north, south, east, west, stay, interact.
-
     Raises:
-        UsageError: an action is none of them.
+        UsageError: an action is not north, south, east, west, stay or interact.
     """
     unknown = [action for action in actions if action not in _MOTIONS]
     if unknown:

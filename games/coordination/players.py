@@ -163,15 +163,7 @@ _Decision = TypeVar("_Decision")
 
 
 def graded(best: Callable[..., _Decision], at_random: Callable[..., _Decision]) -> dict[str, Callable[..., _Decision]]:
-    """The best script of a game, weakened in steps: stand-ins for trained partners, which are not published.
-
-    Args:
-        best: a script; its last argument are the random numbers.
-        at_random: one with the same arguments, which takes any legal action.
-
-    Returns:
-        `graded_0` to `graded_100` -> script.
-    """
+    """The best script of a game, weakened in steps: `graded_0` to `graded_100`, stand-ins for trained partners, which are not published."""
 
     def decide(skill: int, *seen: Any) -> _Decision:
         rng: Random = seen[-1]
@@ -225,13 +217,7 @@ def ground(response: str, listed: Sequence[str], *, contained: bool = True) -> s
 
 
 def read_of(response: str, executed: str, *, at_random: bool) -> Read | None:
-    """How the published harness came from a response to the action that it carried out; None without a response.
-
-    Args:
-        response: the player's last reply.
-        executed: the action that was carried out, as listed.
-        at_random: whether a reply without a marker is a draw; else the harness does nothing.
-    """
+    """How the published harness came from a reply to the action carried out (without a marker at random, or none); None: no reply."""
     if not response.strip():
         return None
     if named_action(response, [executed]) is not None:

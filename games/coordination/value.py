@@ -88,13 +88,7 @@ def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[EscapeWorth, bool
 
 
 def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -> float:
-    """Largest probability of escape within 40 turns of the game after a choice of both players, before the killer's draw.
-
-    Args:
-        state: before the turn.
-        turn: from 1.
-        chosen: what each player does.
-    """
+    """Largest probability of escape within 40 turns of the game after both players' choices in a turn, from 1, before the killer's draw."""
     from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
     table, options, left = tables(mark_stays=False), killer_options(state), max(0, _LAST_TURN - turn + 1)

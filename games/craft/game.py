@@ -222,12 +222,7 @@ class Game:
         return self.observe_director(agent)
 
     def observe_director(self, director: Director, own: Sequence[str] | None = None) -> prompts.DirectorObservation:
-        """Give what a director may see now.
-
-        Args:
-            director: who.
-            own: its replies of this turn that the game does not have yet; None: the game has them all.
-        """
+        """Give what a director may see now; `own`: its replies of this turn that the game does not have yet, None if it has them all."""
         answers = [answer for name, answer in self._turn.answers if name == director] if own is None else map(self.read, own)
         heard = [prompts.director_line(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
         self._turn.views = self._turn.views or all_views(self._board)

@@ -166,13 +166,7 @@ ERROR_KINDS: Final[dict[str, RepairedCategory]] = {
 
 
 def published_category(listed: Sequence[Move], attempted: Move | None, error_text: str | None) -> PublishedCategory:
-    """Classify a turn as the released code does.
-
-    Args:
-        listed: the candidates the builder was shown.
-        attempted: the move as the engine logged it; None on clarifications and crashes.
-        error_text: the engine's message; None if it accepted the move.
-    """
+    """Classify a turn as the released code does; clarifications and crashes have no move, accepted moves no error."""
     if not listed or attempted is None:
         return "no_oracle_or_attempt"
     if error_text is not None:

@@ -88,13 +88,7 @@ def header_of(game: GameSetup) -> Header:
 
 
 def course_of(asked: GameSetup, speakers: Sequence[tuple[Director, ...]] = (), game: Game | None = None) -> Course:
-    """Give the course of a game.
-
-    Args:
-        asked: the game.
-        speakers: the directors of the first turns, in place of those drawn.
-        game: its environment; None: a new one.
-    """
+    """Give the course of a game; `speakers` are the directors of the first turns, in place of those drawn; `game` is its environment."""
     game = game or Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
     while not game.done:
         if not asked.settings.same_turn_messages:

@@ -66,13 +66,7 @@ def system_prompt(mode: ActionMode, *, reasoning: bool, guidance: bool = False) 
 
 
 def form_last(user: str, mode: ActionMode, *, style: Style) -> list[Message]:
-    """Give both messages as players get them: examples name no block of the game, and the form of the answer comes last.
-
-    Args:
-        user: as `user_prompt` gives it.
-        mode: what the player can do.
-        style: as in `user_prompt`.
-    """
+    """Give both messages as players get them: examples name no block of the game, and the form of the answer comes last."""
     reasoning = style != "bare"
     rules = _rules(mode, "sane", reasoning=reasoning, guidance=style == "guidance")
     form = texts_of(__package__)["form"]["sane"]["reasoning" if reasoning else "bare"]

@@ -230,15 +230,7 @@ _Refused: TypeAlias = tuple[int, str, str]
 def turn_entry(
     entry: Mapping[str, Any], result: ReplayedStep, refused: Sequence[_Refused], thoughts: Sequence[tuple[int, str]], *, at: str
 ) -> Turn:
-    """Give a timestep.
-
-    Args:
-        entry: its log entry as the published code writes it.
-        result: what it did.
-        refused: the actions that the validator refused.
-        thoughts: agent and what a model thought apart from its text.
-        at: time.
-    """
+    """Give a timestep, of its log entry as the published code writes it; `thoughts`: agent and what it thought apart from its text."""
     return Turn(
         turn=entry["timestamp"] + 1,
         at=at,

@@ -97,14 +97,7 @@ def as_meant(event: Event, messages: Sequence[TimestepOutput], references: Seque
 def initiating_category(
     event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
 ) -> str | None:
-    """Give the category of an initiation: one of ``INITIATING``, or None where the message was not understood in every clause.
-
-    Args:
-        event: the measured conversation.
-        messages: its messages.
-        references: of the responder.
-        layout: the kitchen; None: the published one.
-    """
+    """Give the category of an initiation: one of ``INITIATING``, or None where the message was not understood in every clause."""
     return None if not_understood(event, messages, layout) else _initiation(event, messages, references, layout)
 
 

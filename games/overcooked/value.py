@@ -135,14 +135,7 @@ Ends = tuple[tuple[Stand, int], ...]
 
 @lru_cache(maxsize=4096)
 def after(layout: Layout, ends: Ends, agent: int, aims: tuple[Aim, ...]) -> Ends:
-    """The step at whose end an action can be done, for each place to do it from.
-
-    Args:
-        layout: the kitchen.
-        ends: where the agent can be before, and when.
-        agent: who acts.
-        aims: what the action can be aimed at.
-    """
+    """The step at whose end an action can be done, for each place to do it from; `ends`: where the agent can be before, and when."""
     found = {
         there: 1 + max(aim.ready, min([max(time, aim.opens) + walks[here] for here, time in ends]))
         for aim in aims
@@ -389,14 +382,7 @@ class _Job(NamedTuple):
 
 
 def steps_left(order: str, state: State, *, delivered: bool, layout: Layout | None = None) -> int:
-    """Bound the steps to the delivery from below.
-
-    Args:
-        order: what is cooked.
-        state: the kitchen between two steps.
-        delivered: the order has been delivered.
-        layout: the kitchen; None: the published one.
-    """
+    """Bound the steps to the delivery from below, in the kitchen between two steps."""
     return 0 if delivered else steps_left_of_json(order, orjson.dumps(state).decode(), layout)
 
 

@@ -58,12 +58,7 @@ class PlantedGame(NamedTuple):
 
 
 def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> FaultyPlayer | None:
-    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or no agent plays by a script.
-
-    Args:
-        scripts: agent -> script, as logs name it.
-        faultless: scripts that play as well as they can.
-    """
+    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or no agent plays by a script."""
     if not scripts or None in scripts.values():
         return None
     at_fault = [(agent, str(script)) for agent, script in scripts.items() if script_of(str(script)) not in faultless]
@@ -75,14 +70,7 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
 
 
 def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int) -> Iterator[PlantedGame]:
-    """Every fault of every agent by turns, from the start or from a later turn.
-
-    Args:
-        games: how many.
-        seed: fixes all of them.
-        faults: agent -> scripts.
-        latest: the latest turn from which on a fault begins, at least 2.
-    """
+    """Every fault (agent -> scripts) of every agent by turns, from the start or from a later turn, at most `latest` (2 or more)."""
     rng = random.Random(f"planted:{seed}")
     pairs = [(agent, fault) for agent, scripts in faults.items() for fault in scripts]
     rng.shuffle(pairs)

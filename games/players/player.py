@@ -78,11 +78,7 @@ class ToolUse(NamedTuple):
     rounds: Sequence[Round] = ()
 
     def chat(self, called: Mapping[str, Completion]) -> list[Message]:
-        """The messages with the rounds so far.
-
-        Args:
-            called: the text in the game's grammar -> the reply with its calls; other answers are texts.
-        """
+        """The messages with the rounds so far; `called`: the text in the game's grammar -> the reply with its calls, others are texts."""
         return [*self.messages, *(message for one in self.rounds for message in _round(one, called.get(one.reply)))]
 
 
@@ -215,14 +211,7 @@ class ScriptPlayer:
 
 
 class ModelPlayer:
-    """A language model behind an asker that many players may share.
-
-    Args:
-        name: of the model.
-        asker: that asks it.
-        run: as in the column `calls.run`.
-        game: what tells the game apart from all others that share the asker's journal.
-    """
+    """A language model behind an asker that many players may share; `game` tells the game apart from all others in the asker's journal."""
 
     def __init__(self, name: str, asker: Asker, *, run: str, game: str) -> None:
         self.name = name

@@ -123,14 +123,7 @@ OnProgress = Callable[[PlayProgress], None]
 
 
 class Watch:
-    """Counts the turns of many games as they go on.
-
-    Args:
-        most_turns: turn limit of each game that is to be played, None where there is none, by its log.
-        stored: games that are there already.
-        usage: what is asked of models meanwhile.
-        tell: whom.
-    """
+    """Counts the turns of many games as they go on, each of which has a turn limit by its log, or None."""
 
     def __init__(self, most_turns: Mapping[Path, int | None], *, stored: int, usage: Usage, tell: OnProgress | None) -> None:
         self._most, self._stored, self._usage, self._tell = most_turns, stored, usage, tell

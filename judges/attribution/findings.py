@@ -137,13 +137,7 @@ def undecided(turn: int, cost: float, why: str) -> Finding:
 
 
 def not_understood(turn: int, cost: float, why: str) -> Finding:
-    """A finding that attributes a loss to no agent, since a message was not understood.
-
-    Args:
-        turn: from 1.
-        cost: of the turn; below 0 counts as 0.
-        why: whose message, and the words that were not understood.
-    """
+    """A finding that attributes a loss to no agent, since a message was not understood; a cost below 0 counts as 0."""
     return Finding(turn, None, "not_understood", max(cost, 0.0), why)
 
 

@@ -50,13 +50,7 @@ class _Way(NamedTuple):
 def attribute_games(
     store: Store, where: str = "true", reader: Reader = BY_RULES, on_progress: Callable[[int, int], None] | None = None
 ) -> AttributionReport:
-    """Attribute the cost of every turn to failure points; replaces earlier attributions of the same games.
-
-    Args:
-        store: its games have values.
-        where: one SQL condition on `episodes`.
-        reader: who reads the messages.
-        on_progress: called after each game with the number of games done and of all.
+    """Attribute the cost of every turn to failure points; replaces earlier attributions of the same games, which have values.
 
     Raises:
         UsageError: the condition is none.

@@ -38,13 +38,7 @@ class Statement(NamedTuple):
 
 
 def statements(text: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
-    """What a message states.
-
-    Args:
-        text: of the message.
-        speaker: who wrote it: `I`.
-        names: of the players.
-    """
+    """What a message states; `I` is the speaker."""
     for sentence in filter(None, (part.strip() for part in _SENTENCE.split(text))):
         if not _HEDGE.search(sentence):
             # at the beginning of a sentence only: what somebody is convinced of, or others are quoted with, is not stated

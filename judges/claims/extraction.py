@@ -120,14 +120,7 @@ def messages_for(instructions: str, frame: Frame, text: str, examples: Sequence[
 
 
 def messages_for_sentence(instructions: str, frame: Frame, sentence: str, form: str) -> list[Message]:
-    """The chat that has one sentence read: all that is the same for others comes first, so that a slow server finds it in its cache.
-
-    Args:
-        instructions: the family's, for sentences or for whole texts.
-        frame: what the speaker's words refer to.
-        sentence: as the log has it.
-        form: how the form is filled in.
-    """
+    """The chat that has one sentence read: all that is the same for others comes first, so that a slow server finds it in its cache."""
     system = "\n\n".join(part.strip() for part in (_PROMPT["sentence"], instructions, form))
     return chat(Frame.own(system), Frame.joined("\n\n", [_evidence(frame, sentence), Frame.own(_PROMPT["ask_sentence"].strip())]))
 

@@ -291,10 +291,7 @@ def _about(question: ReadingQuestion) -> dict[str, Any]:
 
 
 def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
-    """Write what the model is still to be asked, a JSON object a line: `id`, `messages` (role, content) and `schema` of the reply.
-
-    Returns:
-        The number of requests.
+    """Write what the model is still to be asked, an object a line: `id`, `messages` (role, content), `schema` of the reply; gives how many.
 
     Raises:
         StoreError: the store cannot be opened.

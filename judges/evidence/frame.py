@@ -99,12 +99,7 @@ def plain_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def with_plain_names(entries: Sequence[Entry], agents: Sequence[str]) -> list[Entry]:
-    """The entries with a neutral name in place of each marked one; a first entry quotes what they stand for.
-
-    Args:
-        entries: of one piece of evidence.
-        agents: all of the game, so that a neutral name means the same agent in every piece.
-    """
+    """The entries with a neutral name, by its place among the agents, for each marked one; a first entry quotes what they stand for."""
     found = dict.fromkeys(name for entry in entries for text in entry for name in _MARKED.findall(text))
     if not found:
         return list(entries)

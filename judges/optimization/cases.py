@@ -102,12 +102,7 @@ def _restricted(case: Case, groups: Sequence[tuple[str, ...]], questions: Collec
 
 
 def cases_of(store: Store, rubric: Rubric, labels: str) -> list[Case]:
-    """The rubric's cases in the order of the store; units in which there is nothing to judge are none.
-
-    Args:
-        store: with games and labels.
-        rubric: whose questions were answered.
-        labels: `people`, `truth` (planted), or a label source's name.
+    """The rubric's cases by `people`, `truth` (planted) or a label source, in the store's order; units with nothing to judge are none.
 
     Raises:
         StoreError: the store cannot be read.

@@ -169,12 +169,7 @@ def _clash(name: str, paths: Sequence[Path]) -> str:
 
 
 def find(name: str, folders: Sequence[Path] = (), *, to_judge: bool = True) -> Rubric:
-    """The rubric of that name, or in that file when the name ends in .yaml.
-
-    Args:
-        name: of the rubric, or its file.
-        folders: further ones with rubrics.
-        to_judge: False: as in `load`.
+    """The rubric of that name, or in that file when the name ends in .yaml; `folders` have further rubrics, `to_judge` is as in `load`.
 
     Raises:
         UsageError: there is none, there are two (names both), or its file has mistakes.
@@ -227,12 +222,7 @@ _SELECTING: Final = ("unit", "unit_sql", "benchmarks", "roles")
 
 
 def check(path: Path, store: Store | None = None) -> list[Problem]:
-    """Every mistake in the file, by line; empty if there is none. Also looks whether its engine checks exist, and its name is free.
-
-    Args:
-        path: the file.
-        store: where `unit_sql` is tried, if there is one.
-    """
+    """Every mistake in the file, by line; also whether its engine checks exist, its name is free, and, in a store, `unit_sql` works."""
     from judges.checks import all_checks
 
     rubric, problems, guessed = _read(path)

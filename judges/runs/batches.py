@@ -78,12 +78,7 @@ class Submission(NamedTuple, Generic[Job]):
     """As the provider calls it; None: it was about to be submitted when the process ended."""
 
     def taken(self, reply: BatchReply, request: Request) -> tuple[Call, CallResult]:
-        """The row of `calls` of a reply, and what the reply comes to.
-
-        Args:
-            reply: to one of the requests.
-            request: what it was about; its messages do not count.
-        """
+        """The row of `calls` of a reply, and what the reply comes to; of the request that it is about, the messages do not count."""
         result = taken_of(reply, request.form, self.price)
         return call_of(request, self.prompt_hashes[reply.number], self.asked_at, result, (self.settings.model, self.price)), result
 

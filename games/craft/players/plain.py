@@ -52,13 +52,7 @@ def _request(verb: str, color: str, columns: Sequence[int], layer: int) -> str:
 
 
 def asking_for(move: Move | None, director: Director, board: Board) -> str | None:
-    """A director's plain words for a move on its wall, or for waiting; None: its wall has no words for it.
-
-    Args:
-        move: what is to be done; None: nothing.
-        director: who asks.
-        board: before the move.
-    """
+    """A director's plain words for a move on its wall, or for waiting (no move); None: its wall has no words for it."""
     if move is None:
         return FINISHED
     cells = [cell for cell in (move.position, move.span_to) if cell is not None]

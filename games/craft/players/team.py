@@ -98,12 +98,7 @@ class ScriptedTeam:
     stores_replies = False
 
     def __init__(self, game: Game, players: Mapping[str, str]) -> None:
-        """The players of a game.
-
-        Args:
-            game: the game.
-            players: agent -> persona or builder, `persona@turn` of one who plays faultlessly before that turn.
-        """
+        """The players of a game: agent -> persona or builder, `persona@turn` of one who plays faultlessly before that turn."""
         self._game = game
         self._onsets = {director: onset_of(players[director], PERSONAS, "persona") for director in DIRECTORS}
         self._building = onset_of(players["Builder"], BUILDERS, "builder")

@@ -433,13 +433,7 @@ class ReachWorth(NamedTuple):
 
 
 def best_progress(board: Board, target: Board, moves: int) -> float:
-    """Give V(board, moves), as if no half of a domino could be taken away alone.
-
-    Args:
-        board: from where.
-        target: progress towards what.
-        moves: at least 0.
-    """
+    """Give V(board, moves), moves at least 0, as if no half of a domino could be taken away alone."""
     limit = _limited(moves)
     return _reach(_without_ghosts(board), target, limit, limit)[limit]
 

@@ -131,14 +131,7 @@ class ScriptedTeam:
     stores_replies = False
 
     def __init__(self, game: Game, players: Mapping[str, str], seed: int, solution: tuple[Action, ...] | None = None) -> None:
-        """The players of a game.
-
-        Args:
-            game: the game.
-            players: agent -> persona.
-            seed: fixes what is left to chance.
-            solution: what planners follow, from the first step on; None: a shortest one.
-        """
+        """The players of a game: agent -> persona; planners follow the solution from the first step on, None: a shortest one."""
         names = [players[agent] for agent in AGENTS]
         if solution is None:
             solution = _shortest(game) if PLANNER in names else ()

@@ -66,14 +66,7 @@ def next_move(world: World, agent: int, action: str) -> Move:
 
 
 def is_over(world: World, agent: int, action: str, waited: int) -> bool:
-    """Tell whether a macro action has reached its end (section 2, end conditions).
-
-    Args:
-        world: after a step.
-        agent: who acts.
-        action: the macro action in force.
-        waited: steps it has been in force.
-    """
+    """Tell whether a macro action, in force for `waited` steps, has reached its end after a step (section 2, end conditions)."""
     call = parse_call(action)
     if call is None:
         return True

@@ -23,16 +23,7 @@ _STAY: Final = Move()
 def time_of(order: str, pair: ReferencePair, within: int = LONGEST, layout: Layout | None = None) -> int | None:
     """Give the index of the step that delivers the order when both follow a pair, each starting its next action as soon as it is allowed.
 
-    Source: formats/overcooked.md, section 3, how the published constants came about.
-
-    Args:
-        order: what is cooked.
-        pair: what each does.
-        within: the largest index that is of interest.
-        layout: the kitchen; None: the published one.
-
-    Returns:
-        None if it takes longer, or never ends.
+    None if it is larger than `within`, or never comes. Source: formats/overcooked.md, section 3, how the published constants came about.
     """
     world = start_world(layout or kitchen(), order)
     behind = [0, 0]

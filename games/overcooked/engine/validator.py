@@ -19,12 +19,9 @@ _TWO: Final = 2
 
 
 def refusal(world: World, agent: int, action: str) -> str | None:
-    """Give the message with which an action is refused before it starts; None if it may.
+    """Give the message with which an action of the Chef (0) or the Assistant (1) is refused before it starts; None if it may.
 
-    Args:
-        world: as it is when the action would start.
-        agent: 0 Chef, 1 Assistant.
-        action: as written; ``place_obj_on_counter()`` and ``deliver_soup()`` must be written exactly so.
+    ``place_obj_on_counter()`` and ``deliver_soup()`` must be written exactly so.
     """
     call = parse_call(action)
     if call is None:

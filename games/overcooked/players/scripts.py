@@ -416,14 +416,7 @@ _REPLY_NAMES: Final = {"short": "missing_step", "other": "wrong_parameter"}
 def scripted_pair(
     policies: tuple[str, str], order: str, recorded: Recorded, seed: int, layout: Layout | None = None
 ) -> tuple[ScriptedPlayer, ScriptedPlayer, list[PlantedAnswer]]:
-    """Make a team that shares a script; the list fills with what it plants.
-
-    Args:
-        policies: of Chef and Assistant, each `policy` or `policy@turn`: from that turn on, before it the faultless one.
-        order: what is cooked.
-        recorded: an agent's actions so far.
-        seed: fixes what is left to chance.
-        layout: the kitchen; None: the published one.
+    """Make a team that shares a script, each `policy` or `policy@turn`; the list fills with what it plants.
 
     Raises:
         UsageError: no such policy; names those there are.

@@ -125,14 +125,7 @@ class Remembered(NamedTuple):
 
 
 def observation(world: World, agent: int, known: Remembered, plans: Sequence[Sequence[str]]) -> str:
-    """Write what an agent sees.
-
-    Args:
-        world: the kitchen.
-        agent: who looks.
-        known: what it remembers.
-        plans: per agent the planned actions that are still to be done.
-    """
+    """Write what an agent sees; `plans` are, by agent, the planned actions that are still to be done."""
     order = (agent, 1 - agent)
     holding = " ".join(
         f"<{AGENTS[who]}> holds {_hand(world, who)} The planned sequence of actions (yet to be performed) for {AGENTS[who]} is "
@@ -213,13 +206,7 @@ class PlayerPrompt(NamedTuple):
 
 
 def prompt_for(query: Query, recipe: str | None = None, prompt: PromptKind = "full") -> PlayerPrompt:
-    """Write the messages for a query; they hold what the agent may know and nothing else of the true state.
-
-    Args:
-        query: what is asked.
-        recipe: what the Chef reads; None: the order's recipe.
-        prompt: which of the two forms.
-    """
+    """Write the messages for a query; they hold what the agent may know, such as the order's recipe, and nothing else of the true state."""
     texts, layout, role = texts_of(__package__), query.world.layout, AGENTS[query.agent]
     slots = {
         "role": role,

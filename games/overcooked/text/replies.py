@@ -250,14 +250,7 @@ class Heard(NamedTuple):
 
 
 def heard(say: str, responder: int, offered: str = "", layout: Layout | None = None) -> Heard:
-    """Understand a message.
-
-    Args:
-        say: the partner's message.
-        responder: who is spoken to: 0 Chef, 1 Assistant.
-        offered: the item that the speaker put on a counter last, which "it" means where the message names none; empty: none.
-        layout: the kitchen; None: the published one.
-    """
+    """Understand a message to the Chef (0) or the Assistant (1); "it" may be the offered item: what the speaker put on a counter last."""
     if say.strip() in ("", NOTHING):
         return Heard(())
     return Heard(tuple(_Listener(responder, offered, layout or kitchen()).clauses(_TAG.sub(" ", say))))

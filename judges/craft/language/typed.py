@@ -114,13 +114,7 @@ class Detail:
 
 
 def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Read[CraftClaim]:
-    """Read a director's text.
-
-    Args:
-        text: a public message or private reasoning.
-        speaker: ``D1``, ``D2`` or ``D3``; places are read in that director's frame.
-        board: cell -> stack of block codes, bottom to top, before the builder's move.
-    """
+    """Read a director's text, places in that director's frame; the board before the move is cell -> block codes, bottom to top."""
     found = read(text, speaker, board)
     seen = tuple(views(text))
     reported = chain(_without_echoes(found.claims, text), seen, stances(text), _named(text, found.claims))
