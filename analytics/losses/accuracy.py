@@ -13,7 +13,7 @@ import polars as pl
 from analytics.query import query
 from analytics.report_columns import framed
 from analytics.statistics.intervals import wilson
-from games.players.planted import FaultyPlayer, with_faults
+from games.players.planted import FaultyPlayer, the_faulty_one, with_faults
 from judges.attribution.thumb import RULES, Guess, chance
 from judges.evidence.transcript import load
 from schemas.store.store import Store
@@ -95,7 +95,7 @@ def planted_faults(store: Store) -> dict[str, tuple[str, FaultyPlayer]]:
     faults: dict[str, tuple[str, FaultyPlayer]] = {}
     for (episode, benchmark), team in scripts.items():
         family = with_faults().get(benchmark)
-        fault = None if family is None else family.fault_in(team)
+        fault = None if family is None else the_faulty_one(team, family.FAULTLESS)
         if fault is not None:
             faults[episode] = benchmark, fault
     return faults

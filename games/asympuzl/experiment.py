@@ -14,7 +14,7 @@ from games.asympuzl.puzzle import AGENTS, COLORS, SHAPES
 from games.asympuzl.setup import CASTS, ROLES, SCRIPTS, SOLO_ROLES, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.experiments.plan import play
-from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
+from games.players.planted import PlantedGame, PlantedGames, as_asked
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
@@ -93,9 +93,6 @@ FAULTLESS: Final = frozenset((players.FAULTLESS, "rewriting"))
 """Players who tell and write all they know; one of them writes it again and again, which costs no turn."""
 
 _SIZES: Final = (3, 4, 5, 6)
-
-fault_in = partial(the_faulty_one, faultless=FAULTLESS)
-"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:

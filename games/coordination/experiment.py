@@ -15,7 +15,7 @@ from games.coordination.players import PLAYERS
 from games.coordination.setup import VARIANTS, course_of, header_of, scripted_course, setup_of
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.experiments.plan import play
-from games.players.planted import FaultyPlayer, PlantedGame, PlantedGames, as_asked, the_faulty_one
+from games.players.planted import PlantedGame, PlantedGames, as_asked
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
@@ -187,11 +187,6 @@ _FAULTS: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
 """Game -> scripts that fall short of the best; who only names a wrong room, and goes on as the best would, costs nothing."""
 
 FAULTLESS: Final = frozenset(BEFORE_ONSET[game] for game in _FAULTS)
-
-
-def fault_in(scripts: Mapping[str, str | None]) -> FaultyPlayer | None:
-    """The planted fault of a team (agent -> script, a comma, how it words things), as `games.players.planted.the_faulty_one`."""
-    return the_faulty_one({agent: script and script.partition(",")[0] for agent, script in scripts.items()}, FAULTLESS)
 
 
 def _game_of(case: PlantedGame) -> CoordinationGame:

@@ -20,7 +20,7 @@ from games.craft.text.prompts import BuilderObservation, archetypes
 from games.craft.text.replies import builder_line
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.experiments.plan import play
-from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
+from games.players.planted import PlantedGame, PlantedGames, as_asked
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
@@ -156,9 +156,6 @@ _FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     **{director: tuple(name for name in PERSONAS if name not in (*FAULTLESS, _MANY)) for director in DIRECTORS},
     _BUILDER: tuple(name for name in BUILDERS if name not in FAULTLESS),
 }
-
-fault_in = partial(the_faulty_one, faultless=FAULTLESS)
-"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
 def _faultless(case: PlantedGame) -> str:

@@ -19,7 +19,7 @@ from games.einstein.players.team import CASTS
 from games.einstein.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.experiments.plan import play
-from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
+from games.players.planted import PlantedGame, PlantedGames, as_asked
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
@@ -140,9 +140,6 @@ FAULTLESS: Final = frozenset((personas.FAULTLESS, PLANNER))
 
 _MANY: Final = "mixed"
 """A persona of all faults: it cannot be distinguished from any."""
-
-fault_in = partial(the_faulty_one, faultless=FAULTLESS)
-"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:

@@ -20,7 +20,7 @@ from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.setup import CASTS, ROLES, GameSetup, Switches, course_of, header_of, scripted_course
 from games.overcooked.text.prompts import AGENT_RULES, AgentRules, Memory, PromptKind
 from games.overcooked.text.replies import NOTHING, AgentInput
-from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
+from games.players.planted import PlantedGame, PlantedGames, as_asked
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job, RunReport
 from games.players.setup import PlayerSetup
@@ -209,9 +209,6 @@ _FAULTS: Final = {
 }
 _HORIZON: Final = 120
 """Steps: more than any fault costs."""
-
-fault_in = partial(the_faulty_one, faultless=FAULTLESS)
-"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:

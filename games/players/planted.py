@@ -1,7 +1,7 @@
 """Games with exactly one faulty player: who it is, what its fault is, and from when on.
 
-A family's module `experiment` can have ``FAULTLESS`` (scripts that play as well as they can), ``fault_in`` (who is at fault in a team) and
-``play_planted`` (plays such games, every fault and agent by turns).
+A family's module `experiment` can have ``FAULTLESS`` (scripts that play as well as they can) and ``play_planted`` (plays
+such games, every fault and agent by turns).
 """
 
 import copy
@@ -58,10 +58,14 @@ class PlantedGame(NamedTuple):
 
 
 def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> FaultyPlayer | None:
-    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or no agent plays by a script."""
+    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or no agent plays by a script.
+
+    What follows a comma in the name of a script, its manner of wording, does not count.
+    """
     if not scripts or None in scripts.values():
         return None
-    at_fault = [(agent, str(script)) for agent, script in scripts.items() if script_of(str(script)) not in faultless]
+    played = {agent: str(script).partition(",")[0] for agent, script in scripts.items()}
+    at_fault = [(agent, script) for agent, script in played.items() if script_of(script) not in faultless]
     if len(at_fault) != 1:
         return None
     agent, name = at_fault[0]

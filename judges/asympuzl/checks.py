@@ -25,7 +25,9 @@ class History:
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
-        self.puzzle = _puzzle(transcript)
+        truth = entries_of((transcript.goal or {}).get("truth", ()))
+        clues = {name: entries_of((view.private_view or {}).get("clues", ())) for name, view in transcript.agents.items()}
+        self.puzzle = Puzzle(truth, clues.get("A", ()), clues.get("B", ()))
         self._found: dict[tuple[int, str], dict[Label, str]] = {}
         self._done = [_done(transcript, turn, agent, self.puzzle) for turn in transcript.turns for agent in _acting(turn)]
 
@@ -57,12 +59,6 @@ def entries_of(listed: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 
 def _color(color: object) -> str | None:
     return color.strip().lower() if isinstance(color, str) else None
-
-
-def _puzzle(transcript: Transcript) -> Puzzle:
-    truth = entries_of((transcript.goal or {}).get("truth", ()))
-    clues = {name: entries_of((view.private_view or {}).get("clues", ())) for name, view in transcript.agents.items()}
-    return Puzzle(truth, clues.get("A", ()), clues.get("B", ()))
 
 
 def _acting(turn: TurnView) -> list[Agent]:

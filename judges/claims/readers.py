@@ -251,20 +251,12 @@ class AnnotatedMessages(NamedTuple):
 class FamilyMessages(Protocol):
     """A module of this face reads a family's messages."""
 
-    @property
-    def claims_of(self) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        """A record of a file, read by rules: `{id, claims}`. Raises BadInputError."""
-        ...
-
-    @property
-    def annotated_messages(self) -> Callable[[Path, Path], AnnotatedMessages]:
-        """The messages of a file and their claims by another file. Raises UsageError."""
-        ...
-
-    @property
-    def put_messages(self) -> Callable[[AnnotatedMessages, Store], None]:
-        """Makes a store of them, if it is none already. Raises StoreError."""
-        ...
+    claims_of: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """A record of a file, read by rules: `{id, claims}`. Raises BadInputError."""
+    annotated_messages: Callable[[Path, Path], AnnotatedMessages]
+    """The messages of a file and their claims by another file. Raises UsageError."""
+    put_messages: Callable[[AnnotatedMessages, Store], None]
+    """Makes a store of them, if it is none already. Raises StoreError."""
 
 
 def messages_of(benchmark: str | None) -> FamilyMessages:

@@ -23,25 +23,14 @@ from schemas.families import module, modules
 class Planter(Protocol):
     """A module of a family that plants defects."""
 
-    @property
-    def DEFECTS(self) -> Mapping[str, str]:  # noqa: N802
-        """Name -> what is planted."""
-        ...
-
-    @property
-    def DEFECTS_OF(self) -> Mapping[str, Mapping[str, str]]:  # noqa: N802
-        """Rubric -> planted defect -> the question whose right answer turns from yes to no."""
-        ...
-
-    @property
-    def NAMES(self) -> Sequence[str]:  # noqa: N802
-        """Names of agents that rubrics' own texts use."""
-        ...
-
-    @property
-    def UNNAMED_ROLES(self) -> frozenset[str]:  # noqa: N802
-        """Roles whose agents are called by the role, so that they have no name to change."""
-        ...
+    DEFECTS: Mapping[str, str]
+    """Name -> what is planted."""
+    DEFECTS_OF: Mapping[str, Mapping[str, str]]
+    """Rubric -> planted defect -> the question whose right answer turns from yes to no."""
+    NAMES: Sequence[str]
+    """Names of agents that rubrics' own texts use."""
+    UNNAMED_ROLES: frozenset[str]
+    """Roles whose agents are called by the role, so that they have no name to change."""
 
     def planted(self, kind: str, context: UnitContext, message: UtteranceView) -> str | None:
         """The text with that defect in it; None where it cannot be planted, or the truth would not be known."""
@@ -81,7 +70,6 @@ INJECTED: Final = "injected"
 _TEXTS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "probes.yaml")
 ATTACKS: Final[Mapping[str, Mapping[str, str]]] = _TEXTS["attacks"]
 """Name -> `doc`, what is planted, and its `text` for a rubric."""
-_ATTACK_DOCS: Final = ", ".join(attack["doc"] for attack in ATTACKS.values())
 
 
 def demanded(unit_id: str) -> End:

@@ -168,9 +168,8 @@ def _action_outcome(context: UnitContext) -> list[Entry]:
     done = context.action
     if done is None or done.accepted is None:
         return []
-    return [
-        Entry(Frame("What came of the action:"), _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))
-    ]
+    outcome = "carried out" if done.accepted else "refused"
+    return [Entry(Frame("What came of the action:"), outcome + (f": {done.error_text}" if done.error_text else ""))]
 
 
 @PIECES.add("event", "the one thing that is judged: something said, thought or tried", ("event",))
@@ -238,11 +237,7 @@ def _record(game: Transcript, turns: Iterable[TurnView]) -> list[Entry]:
             for u in turn.by_channel("public")
             if u.text.strip()
         ]
-        entries += [
-            Entry(Frame("turn {}, {} tried:", turn.turn, a.agent), f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
-            for a in turn.actions
-            if a.accepted is not None
-        ]
+        entries += [_acted(turn.turn, action) for action in turn.actions if action.accepted is not None]
     return entries
 
 
@@ -250,10 +245,6 @@ def _not_received(game: Transcript, message: UtteranceView) -> Frame:
     """Words for the head of a message: which agents were not in its audience; empty if that is none or not known."""
     absent = [name for name in game.agents if name != message.agent and name not in message.audience]
     return Frame(" ({} did not receive this)", Frame.joined(", ", absent)) if absent and message.audience else Frame()
-
-
-def _outcome(*, accepted: bool | None) -> str:
-    return "carried out" if accepted else "refused"
 
 
 @PIECES.add("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from judges.evidence.perturbations import perturbed
 from judges.evidence.pieces import UnitContext
-from judges.evidence.transcript import Reader, Transcript, load
+from judges.evidence.transcript import Reader, load
 from judges.evidence.units import Selection, Unit, units
 from judges.rubric import PROBE, Rubric
 from schemas.common.errors import UsageError
@@ -161,18 +161,10 @@ def _rows(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
     """Of the selected games, the rows on a selected turn, and those that belong to no turn."""
     rows: dict[str, list[Row]] = {}
     for row in read_rows(store, rubric):
-        if row["episode_id"] in selection and _is_selected(row.get("turn"), selection[row["episode_id"]]):
+        turn, turns = row.get("turn"), selection.get(row["episode_id"], frozenset())
+        if row["episode_id"] in selection and (turn is None or turns is None or turn in turns):
             rows.setdefault(row["episode_id"], []).append(row)
     for game in load(store, sorted(rows)):
         for row in rows[game.episode_id]:
-            yield _row_unit(rubric, game, row)
-
-
-def _is_selected(turn: int | None, turns: frozenset[int] | None) -> bool:
-    return turn is None or turns is None or turn in turns
-
-
-def _row_unit(rubric: Rubric, game: Transcript, row: Row) -> Unit:
-    return Unit(
-        str(row["unit_id"]), game.episode_id, row.get("turn"), row.get("agent"), UnitContext(game=game, roles=rubric.roles, row=row)
-    )
+            context = UnitContext(game=game, roles=rubric.roles, row=row)
+            yield Unit(str(row["unit_id"]), game.episode_id, row.get("turn"), row.get("agent"), context)

@@ -35,24 +35,20 @@ def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Ite
     """
     if rubric.unit in {"pair", "row"}:
         return
+    whole = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens)
     if rubric.unit == "episode":
-        yield Unit(
-            game.episode_id, game.episode_id, None, None, UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens)
-        )
-        return
-    if rubric.unit == "window":
+        yield Unit(game.episode_id, game.episode_id, None, None, whole)
+    elif rubric.unit == "window":
         for number, shown in enumerate(windows(game, rubric.window_tokens), start=1):
-            context = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, window=shown)
-            yield Unit(f"{game.episode_id}/window{number}", game.episode_id, None, None, context)
-        return
-    for turn in game.turns:
-        if turns is None or turn.turn in turns:
-            yield from _of_turn(rubric, game, turn)
+            yield Unit(f"{game.episode_id}/window{number}", game.episode_id, None, None, replace(whole, window=shown))
+    else:
+        for turn in game.turns if turns is None else [turn for turn in game.turns if turn.turn in turns]:
+            yield from _of_turn(rubric, game, replace(whole, turn=turn))
 
 
-def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:
+def _of_turn(rubric: Rubric, game: Transcript, group: UnitContext) -> Iterator[Unit]:
+    turn = group.now
     turn_id = f"{game.episode_id}/{turn.turn}"
-    group = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, turn=turn)
     if rubric.unit == "turn":
         agents = [context.agent_name for _, context in _agents(group, turn)]
         if agents and all(is_tool(game, agent) for agent in agents):  # what a tool gave back is nothing that anybody decided

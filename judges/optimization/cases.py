@@ -113,14 +113,11 @@ def cases_of(store: Store, rubric: Rubric, labels: str) -> list[Case]:
     cases: list[Case] = []
     for unit in selected_units(store, rubric, dict.fromkeys(sorted(games))):
         for prompt in maker.prompts(unit) if unit.unit_id in given else ():
-            answered = _answered(maker, prompt, given[unit.unit_id])
+            of_unit, questions = given[unit.unit_id], maker.groups[prompt.group].questions
+            answered = {question.id: dict(of_unit[question.id]) for question in questions if question.id in of_unit}
             if prompt.applies and answered:
-                (cases.append(Case(number=len(cases) + 1, episode_id=unit.episode_id, prompt=prompt, labels=answered)))
+                cases.append(Case(number=len(cases) + 1, episode_id=unit.episode_id, prompt=prompt, labels=answered))
     return cases
-
-
-def _answered(maker: PromptMaker, prompt: Prompt, given: Mapping[str, Counter[str]]) -> dict[str, Mapping[str, int]]:
-    return {question.id: dict(given[question.id]) for question in maker.groups[prompt.group].questions if question.id in given}
 
 
 def _labels(store: Store, rubric: Rubric, labels: str) -> tuple[dict[str, dict[str, Counter[str]]], set[str]]:
@@ -163,7 +160,7 @@ def _is_truth(source: str) -> bool:
 
 def split(cases: Sequence[Case], *, held_out: float, seed: int) -> CaseSplit:
     """The cases by part: that share of the games is held out, the others are halved. The same seed gives the same split."""
-    games = sorted({case.episode_id for case in cases}, key=lambda game: hashlib.blake2b(f"{seed} {game}".encode()).digest())
+    games = sorted({case.episode_id for case in cases}, key=lambda game: _dealt(seed, game))
     retained = len(games) - round(held_out * len(games))
     place = {game: 2 if index >= retained else int(index >= retained // 2) for index, game in enumerate(games)}
     return Split(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
@@ -267,30 +264,26 @@ def reader_cases(store: Store, benchmark: str, *, per_author: int, seed: int, wh
         meant = read_by(text.game, text.turn, text.message, planted)
         if meant is not None:
             found.setdefault(text.author, {}).setdefault(question_of(text, plain).key, (text, meant))
-    retained = [one for author in sorted(found) for one in _some(found[author], per_author, seed)]
+    chosen = [(author, key) for author in sorted(found) for key in sorted(found[author], key=lambda key: _dealt(seed, key))[:per_author]]
+    retained = [found[author][key] for author, key in chosen]
     if not retained:
         raise UsageError(
             f"no text of {benchmark} in {store.path} has claims by its author: play games with scripted players, or bring a log "
             "that states what its texts claim (docs/claims.md)"
         )
-    return [_reader_case(number, text, meant) for number, (text, meant) in enumerate(retained, start=1)]
-
-
-def _some(found: dict[str, tuple[Text, Read[Any]]], most: int, seed: int) -> list[tuple[Text, Read[Any]]]:
-    return [found[key] for key in sorted(found, key=lambda key: _dealt(seed, key))[:most]]
-
-
-def _reader_case(number: int, text: Text, meant: Read[Any]) -> ReaderCase:
-    return ReaderCase(
-        number=number,
-        family=text.family,
-        episode_id=text.game.episode_id,
-        author=text.author,
-        frame=text.family.frame(text.game, text.turn, text.message),
-        text=text.message.text,
-        meant=meant,
-        own=text.persona is not None,
-    )
+    return [
+        ReaderCase(
+            number=number,
+            family=text.family,
+            episode_id=text.game.episode_id,
+            author=text.author,
+            frame=text.family.frame(text.game, text.turn, text.message),
+            text=text.message.text,
+            meant=meant,
+            own=text.persona is not None,
+        )
+        for number, (text, meant) in enumerate(retained, start=1)
+    ]
 
 
 def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) -> Split[ReaderCase]:

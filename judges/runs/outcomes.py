@@ -309,10 +309,6 @@ def _storable(reason: str) -> str:
     return reason if reason.isascii() and reason.isprintable() and len(reason) <= _LONGEST_REASON else excerpt(reason, _LONGEST_REASON)
 
 
-def _storable_call(call: Call) -> Call:
-    return call._replace(error=None if call.error is None else _storable(call.error))
-
-
 def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Sequence[Call] = ()) -> None:
     """Write verdicts, what was asked for them, and the run's state in one short transaction.
 
@@ -320,7 +316,8 @@ def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Se
         BadRowsError: a value does not fit its column.
         StoreError: the store cannot be written.
     """
-    columns = checked({"judge_runs": [state.run], "verdicts": verdicts, "calls": [_storable_call(call) for call in calls]})
+    storable = [call._replace(error=None if call.error is None else _storable(call.error)) for call in calls]
+    columns = checked({"judge_runs": [state.run], "verdicts": verdicts, "calls": storable})
 
     def write(transaction: Transaction) -> None:
         transaction.delete("judge_runs", "judge_run_id = ?", [state.run.judge_run_id])

@@ -107,7 +107,7 @@ def _wrong(game: PreparedGame, prepared: PreparedTurn, author: Director, request
         return ""
     if request.verb == "remove":
         return _wrong_removal(game, prepared, author, request)
-    return _wrong_place(game, prepared, author, request)
+    return next((why for cell in request.cells if (why := _wrong_at(game, prepared.board, author, request, cell))), "")
 
 
 def _is_in_target(game: PreparedGame, board: Board, request: Request) -> bool:
@@ -116,10 +116,6 @@ def _is_in_target(game: PreparedGame, board: Board, request: Request) -> bool:
         return False
     at = [(game.target.stack(cell), board.height(cell) if request.layer is None else request.layer) for cell in request.cells]
     return all(layer < len(stack) and stack[layer].startswith(request.block or request.color) for stack, layer in at)
-
-
-def _wrong_place(game: PreparedGame, prepared: PreparedTurn, author: Director, request: Request) -> str:
-    return next((why for cell in request.cells if (why := _wrong_at(game, prepared.board, author, request, cell))), "")
 
 
 def _wrong_at(game: PreparedGame, board: Board, author: Director, request: Request, cell: Cell) -> str:

@@ -16,8 +16,9 @@ from analytics.findings import findings
 from analytics.installation import ensure_installed
 from analytics.losses.lost import lost_report
 from analytics.query import query
-from games.craft.experiment import fault_in, play_planted
+from games.craft.experiment import FAULTLESS, play_planted
 from games.craft.text.replies import FAILED_CALL_MESSAGE
+from games.players.planted import the_faulty_one
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import Link
 from judges.attribution.job import attribute_games
@@ -61,7 +62,7 @@ def scripts_of(store: Store) -> dict[str, dict[str, str | None]]:
 
 
 def test_the_planted_player_has_the_cost(planted: Store) -> None:
-    faulty = {episode: fault.agent for episode, scripts in scripts_of(planted).items() if (fault := fault_in(scripts))}
+    faulty = {episode: fault.agent for episode, scripts in scripts_of(planted).items() if (fault := the_faulty_one(scripts, FAULTLESS))}
     assert len(faulty) == GAMES
     rows = query(planted, "select episode_id, agent, link, sum(cost) as cost from attributions where cost > 0 group by all").rows()
     total = sum(cost for *_, cost in rows)

@@ -16,6 +16,7 @@ from games.einstein import experiment as einstein
 from games.einstein.engine.table import RulesName
 from games.einstein.game import GameSettings
 from games.overcooked import experiment as overcooked
+from games.players.planted import the_faulty_one
 from judges.attribution.findings import Link
 from judges.einstein.attribution import played_steps
 from judges.evidence.transcript import load
@@ -48,7 +49,9 @@ def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 @pytest.mark.sampled(2)
 def test_the_planted_player_has_the_cost(planted: tuple[ModuleType, Store, float]) -> None:
     family, store, share = planted
-    faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}
+    faulty = {
+        episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := the_faulty_one(scripts, family.FAULTLESS))
+    }
     assert len(faulty) == query(store, "select count(*) from episodes").item()
     rows = query(store, "select episode_id, agent, link, cost from attributions where cost > 0").rows()
     total = sum(cost for *_, cost in rows)
@@ -81,7 +84,9 @@ def test_players_who_cannot_talk_are_charged_too(planted: tuple[ModuleType, Stor
 def test_whose_requests_were_ignored(planted: tuple[ModuleType, Store, float]) -> None:
     """Faultless players answer, do what they are asked, and write what they are told."""
     family, store, _ = planted
-    faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}
+    faulty = {
+        episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := the_faulty_one(scripts, family.FAULTLESS))
+    }
     rows = query(store, 'select episode_id, actor, agent, followed, "right" from action_follows').rows()
     if family is coordination:
         pytest.skip("a hint asks for a play by custom only: who plays what else is sure first is not at fault")
