@@ -67,6 +67,7 @@ def published_store(shared: Path, folder: Path, *logs: str) -> Store:
         store = Store(growing / "s.duckdb")
         ingest_paths([shared / "data" / log for log in logs], store, workers=1)
         ensure_installed(store)
+        Store.settle(store)
 
     copied(hashlib.sha256("\n".join(logs).encode()).hexdigest()[:12], fill, folder)
     return Store(folder / "s.duckdb")

@@ -136,11 +136,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         for name in ("spatial_grounding", "pragmatic_sufficiency"):
             judge(JudgeRequest(rubric=find(name)), store)
         attribute_games(store)
-        materialize(store)  # many pages and reports read it
         with store.writing() as connection:
             connection.execute("UPDATE verdicts SET reason = reason || ? WHERE reason IS NOT NULL", [canary("reason").replace(SECRET, "")])
         for (episode,) in query(store, "SELECT min(episode_id) FROM episodes GROUP BY benchmark").rows():
             add_note(store, episode, 1, author=canary("author")[:60], text=canary("note"))
+        materialize(store)  # many pages and reports read it
         yield store
 
 

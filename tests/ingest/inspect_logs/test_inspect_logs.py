@@ -7,24 +7,27 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from copy import copy
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from analytics.installation import ensure_installed
 from tests.ingest.asked import Ingested, ingested
 
-pytest.importorskip("inspect_ai", reason="the extra [inspect] is not installed")
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
 
-from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
-from inspect_ai.scorer import Score
-
-from tests.ingest.inspect_logs.played import LONG, broken_log, team_log
+# importing Inspect takes seconds, which each process that collects tests would spend
+pytestmark = pytest.mark.skipif(not find_spec("inspect_ai"), reason="the extra [inspect] is not installed")
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a log of a team and one with failures."""
+    from tests.ingest.inspect_logs.played import broken_log, team_log
+
     folder = tmp_path_factory.mktemp("inspect")
     team_log(folder)
     broken_log(folder)
@@ -38,6 +41,8 @@ def read(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Ingested:
 
 
 def whole(folder: Path, name: str) -> EvalLog:
+    from inspect_ai.log import read_eval_log
+
     (path,) = folder.glob(f"*_{name}_*.eval")
     return read_eval_log(str(path), resolve_attachments=True)
 
@@ -80,6 +85,8 @@ def test_what_only_a_sub_agent_was_told_stands_where_it_came_up_and_says_who_rea
 
 def test_tools_thoughts_attachments_and_media_arrive(read: Ingested) -> None:
     """A tool's error stands at its call; reasoning is private; a long text is whole again; an image is told, its data left out."""
+    from tests.ingest.inspect_logs.played import LONG
+
     actions = read.rows("SELECT DISTINCT verb, arguments ->> 'side', accepted, error_text FROM actions WHERE verb = 'door' ORDER BY 2")
     assert actions == [("door", "left", False, "the left door is locked"), ("door", "right", True, None)]
     assert read.rows("SELECT DISTINCT agent, text FROM utterances WHERE channel = 'private'") == [("leader", "I trust the helper.")]
@@ -103,6 +110,9 @@ def test_a_number_is_a_grade_only_where_all_are_0_or_1(
     logs: Path, tmp_path: Path, values: tuple[float | str, ...], known: set[object]
 ) -> None:
     """One point of ten is no success."""
+    from inspect_ai.log import write_eval_log
+    from inspect_ai.scorer import Score
+
     log = whole(logs, "doors")
     assert log.samples is not None
     for sample, value in zip(log.samples, values, strict=True):
@@ -113,6 +123,8 @@ def test_a_number_is_a_grade_only_where_all_are_0_or_1(
 
 def test_a_sample_that_two_logs_hold_counts_once(logs: Path, tmp_path: Path) -> None:
     """A log and the same as JSON: both are in the store, and no rate counts a sample twice."""
+    from inspect_ai.log import write_eval_log
+
     log = whole(logs, "doors")
     for name in ("doors.eval", "doors.json"):
         write_eval_log(log, str(tmp_path / name))
@@ -161,6 +173,8 @@ def test_a_log_of_a_run_that_broke_off_gives_what_it_holds_and_tells_the_rest(lo
 
 def test_json_and_eval_of_one_evaluation_give_the_same_games(logs: Path, tmp_path: Path, read: Ingested) -> None:
     """The two ways of writing a log."""
+    from inspect_ai.log import read_eval_log, write_eval_log
+
     (path,) = logs.glob("*_doors_*.eval")
     write_eval_log(read_eval_log(str(path)), str(tmp_path / "doors.json"))
     found = ingested(tmp_path, tmp_path / "doors.json")
@@ -176,6 +190,8 @@ def test_json_and_eval_of_one_evaluation_give_the_same_games(logs: Path, tmp_pat
 )
 def test_bad_logs_are_one_line(logs: Path, tmp_path: Path, cut: object, reason: str) -> None:
     """A zip that was cut, and a log that was written without samples."""
+    from inspect_ai.log import read_eval_log
+
     (path,) = logs.glob("*_kitchen_*.eval")
     if callable(cut):
         (tmp_path / "bad.eval").write_bytes(cut(path.read_bytes()))
@@ -244,6 +260,8 @@ def test_published_logs_arrive_whole(shared: Path, tmp_path: Path) -> None:
 )
 def test_damage_that_the_library_trips_over_is_one_line(logs: Path, tmp_path: Path, change: dict[str, object]) -> None:
     """What mends older logs there expects sound ones."""
+    from inspect_ai.log import read_eval_log
+
     (path,) = logs.glob("*_kitchen_*.eval")
     log = json.loads(read_eval_log(str(path)).model_dump_json(exclude_none=True)) | change
     (tmp_path / "bad.json").write_text(json.dumps(log), encoding="utf-8")
