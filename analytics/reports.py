@@ -55,6 +55,7 @@ OPTIONS: dict[str, Option] = {
     "epsilon": Option(float, "share of units on which a judge may be worse than a person [default: 0.15]", 0, 1),
     "risk": Option(float, "accepted share of wrong answers among all units [default: 0.05]", 0, 1),
     "per": Option(str, "team (the default), condition, model, level or turn: what a row is about; --where is then on the columns of games"),
+    "taxonomy": Option(str, "only this taxonomy of failures [default: the one shown first; with --per or --where all]"),
     "families": Option(str, "SQL expression over episodes that gives the family of a task: families count once [default: tasks count]"),
     "answers_by": Option(
         str, "turn, length, score, agent or task: give a rate that assumes that whether the judge answers depends on this alone"
@@ -107,6 +108,8 @@ _MACROS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "cost-by-category": ("category_costs_by", ("team", "condition", "model", "level", "turn")),
 }
 """Report that is a view of a table macro -> the macro, and what a row of it can be about."""
+_CLASSIFIED: Final = ("failures", "cost-by-category")
+"""Reports whose rows are categories of several taxonomies."""
 _FIRST = "lost"
 """The report that opens `cotrace report all`: why, before how often."""
 
@@ -132,7 +135,11 @@ def options_of(name: str) -> tuple[str, ...]:
     """Keys of `OPTIONS` that a report takes."""
     if name in COMPUTED:
         return COMPUTED[name].options
-    return (*(("families",) if name == "leaderboard" else ()), *(("per",) if name in _MACROS else ()))
+    return (
+        *(("families",) if name == "leaderboard" else ()),
+        *(("per",) if name in _MACROS else ()),
+        *(("taxonomy",) if name in _CLASSIFIED else ()),
+    )
 
 
 @cache
@@ -195,10 +202,16 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     if name not in _views():
         raise UsageError(f"no report {name!r}{near(name, report_names())}")
     order = _views()[name][1]
-    if where == "true" and "per" not in options:
+    taxonomy = options.pop("taxonomy", None)
+    if where == "true" and "per" not in options and taxonomy is None:
         where = _USUAL.get(name, where)
     with one_reading(store):
         source, left, of_tasks = _source(store, name, where, **options)
+        if taxonomy is not None:
+            known = query(store, "SELECT DISTINCT taxonomy FROM game_categories ORDER BY ALL")["taxonomy"].to_list()
+            if taxonomy not in known:
+                raise UsageError(f"taxonomy {taxonomy}: no turn of the store is classified by it{near(taxonomy, known)}")
+            left = f"({condition(left)}) AND taxonomy = {in_sql(taxonomy)}"
         return marked(query(store, f"SELECT * FROM {source} WHERE {condition(left)} ORDER BY {order}, COLUMNS(*)", of_tasks), name)
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from analytics.query import query
+from analytics.reports import report
 from analytics.statistics.intervals import mean_interval, wilson
+from schemas.common.errors import UsageError
 from tests.analytics.little_games import Game, Move, Step, store_with
 
 DONE = Move("place")
@@ -141,6 +143,17 @@ def test_shares_are_of_the_turns_that_count(tmp_path: Path) -> None:
     )
     expected = [("correct", 2, 3, 2 / 3), ("lost", 0, 3, 0.0), ("no_oracle_or_attempt", 1, 3, None), ("wrong", 1, 3, 1 / 3)]
     assert found.rows() == [(*row[:3], row[3] and pytest.approx(row[3]), None, None) for row in expected]  # one game: no interval
+
+
+def test_a_report_of_categories_can_be_about_one_taxonomy(tmp_path: Path) -> None:
+    """`--per` printed all of them: its condition is on columns of games."""
+    both = Step("1", categories=(("t", "correct"), ("u", "wrong")))
+    store = store_with(tmp_path, [Game([both], name=name, model=name) for name in "ab"])
+    (row,) = report(store, "failures", "model = 'a'", per="model", taxonomy="u").to_dicts()
+    assert (row["model"], row["taxonomy"], row["category"], row["share"]) == ("a", "u", "wrong", 1)
+    assert report(store, "failures", taxonomy="u")["taxonomy"].to_list() == ["u", "u"]
+    with pytest.raises(UsageError, match="no turn of the store is classified by it"):
+        report(store, "failures", taxonomy="x")
 
 
 def test_shares_have_intervals_over_games(tmp_path: Path) -> None:
