@@ -24,6 +24,8 @@ EVENTS: Final[dict[str, str]] = {
     "first spiral": "SELECT episode_id, min(start_turn) AS turn FROM correction_spirals GROUP BY 1",
 }
 """Event -> the games in which it happened, and at which turn."""
+_KNOWN: Final = {"first refused action": "recorded_games", "completion": "games", "first spiral": "spiral_games"}
+"""Event -> the games of which it is known whether it happened."""
 
 _SURE: Final = 0.05
 _FEWEST: Final = 5
@@ -85,9 +87,8 @@ def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, Times]]
             store,
             "SELECT benchmark, condition, team_name, task, turns_taken, happened.turn FROM compared_games "
             f"LEFT JOIN ({sql}) AS happened USING (episode_id) WHERE ending = 'ended' AND turns_taken > 0 "
-            "AND ($is_completion OR episode_id IN (SELECT episode_id FROM spiral_games)) "  # of others it is not known
+            f"AND episode_id IN (SELECT episode_id FROM {_KNOWN[event]}) "
             "ORDER BY benchmark, condition, team_name, task, episode_id",
-            {"is_completion": event == "completion"},
         )
         for (name, condition), part in games.group_by("benchmark", "condition", maintain_order=True):
             if benchmark not in (None, name) or part["turn"].null_count() == len(part):

@@ -270,9 +270,9 @@ def _names(section: str) -> tuple[str, ...]:
 
 
 def _families_as_rows() -> str:
-    """The list of families as a relation: benchmark, title, score, score_unit, in their order."""
-    rows = ", ".join(f"('{known.name}', '{known.title}', '{known.score}', '{known.score_unit}')" for known in families())
-    return f"(values {rows}) as list_of_families (benchmark, title, score, score_unit)"
+    """The list of families as a relation: benchmark, title, score, score_unit, spirals, in their order."""
+    rows = ", ".join(f"('{known.name}', '{known.title}', '{known.score}', '{known.score_unit}', {known.spirals})" for known in families())
+    return f"(values {rows}) as list_of_families (benchmark, title, score, score_unit, spirals)"
 
 
 def _report(name: str, section: str) -> tuple[str, str]:

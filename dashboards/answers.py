@@ -10,7 +10,7 @@ from dashboards.reader import Reader, TeamName, kept
 from dashboards.teams import FEW, Row, Teams, regret_by_agent
 from schemas.common import wording
 from schemas.common.text import printable
-from schemas.families import family
+from schemas.families import can_spiral, family
 
 _TWO_GAMES: Final = 2
 """From which on a team has an interval."""
@@ -64,6 +64,8 @@ def _of_teams(read: Reader, teams: Teams, several: Sequence[_Pair]) -> Iterator[
         else:
             href = _to(read, "/turns", worst[1], only="removed") if process.line_at == 0 else _to(read, GAME, worst[1])
             yield _Answer(asked, str(worst[0]), f"{title} {_measured(worst[1], 'process', process.write, 'process_n')}", href)
+    if not can_spiral(teams.benchmark):
+        return
     spirals = _extreme(several, "spiral_share", -1)
     if spirals is None:
         yield _Answer("Most correction spirals", _NOT_KNOWN)

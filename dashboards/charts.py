@@ -22,17 +22,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import TypeAdapter
 
 from dashboards.address import FILTERS, GAME
-from dashboards.figures import FULLER, QUIET, Axis, Dot, color_of, dot_plot, look, numbered, plain, styled
+from dashboards.figures import FULLER, NO_LOOKS, QUIET, Axis, Dot, Looks, color_of, dot_plot, look, numbered, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note, stat
+from dashboards.reader import Reader, looks_of_teams
 from schemas.common import wording
 from schemas.common.packages import packaged_yaml
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
-
-    from dashboards.reader import Reader
 
 _FEW: Final = 4
 """Series whose dots and intervals fit next to one another on a line; more are rows of a grid."""
@@ -89,6 +88,8 @@ class Number:
     kind: Literal["share", "score", "number", "count"]
     detail: str
     """`{column}` stands for a count, or for words."""
+    of: str = ""
+    """Column that counts what it is about: where there is none, the number is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +155,7 @@ class FamilyPage:
                 re.sub(r"{(\w+)}", lambda name: _in_detail(row[name[1]]), one.detail),
             )
             for one in self.numbers
+            if not one.of or row[one.of]
         ]
         return html.Div(
             [
@@ -192,11 +194,17 @@ class FamilyPage:
         chart = replace(chart, axis=replace(chart.axis, title=title))
         links = [self._link(read, chart.links, row) for row in rows.iter_rows(named=True)]
         if chart.kind == "dots":
-            return _dots(chart, rows, links) if rows["series"].n_unique() <= _FEW else _grid(chart, rows, links)
+            few = rows["series"].n_unique() <= _FEW
+            return _dots(chart, rows, links, self._looks(read, rows)) if few else _grid(chart, rows, links)
         if chart.kind == "bars":
             taxonomies = rows["taxonomy"].unique() if "taxonomy" in rows.columns else ()
             return _bars(chart, rows, links, {name: words for taxonomy in taxonomies for name, words in read.failures(taxonomy).items()})
-        return _steps(chart, rows, links) if chart.kind == "steps" else _heat(chart, rows, links)
+        return _steps(chart, rows, self._looks(read, rows)) if chart.kind == "steps" else _heat(chart, rows, links)
+
+    def _looks(self, read: Reader, rows: pl.DataFrame) -> Looks:
+        """Of series that are teams."""
+        looks = looks_of_teams(read, self.benchmark)
+        return looks if any(name in looks for name in rows["series"]) else NO_LOOKS
 
     def _card(self, read: Reader, chart: Chart) -> Part:
         rows = self.rows(read, chart)
@@ -282,7 +290,7 @@ def _in_detail(value: Any) -> str:
     return value if isinstance(value, str) else wording.count(value or 0)
 
 
-def _dots(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
+def _dots(chart: Chart, rows: pl.DataFrame, links: Sequence[str], looks: Looks) -> go.Figure:
     model = chart.links.keys.get("model", "")  # a model's name stays what it is
     dots = [
         Dot(
@@ -298,7 +306,7 @@ def _dots(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
         for row, link in zip(rows.iter_rows(named=True), links, strict=True)
     ]
     lines_at = tuple(rows["line_at"].drop_nulls().unique().sort()) if "line_at" in rows.columns else chart.axis.lines_at
-    return dot_plot(dots, replace(chart.axis, lines_at=lines_at), n_of=f"{chart.n_of}s")
+    return dot_plot(dots, replace(chart.axis, lines_at=lines_at), n_of=f"{chart.n_of}s", looks=looks)
 
 
 def _grid(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
@@ -356,8 +364,9 @@ def _heat(chart: Chart, rows: pl.DataFrame, links: Sequence[str], columns: Seque
             row=1,
             col=place,
         )
-    are_turns = all(isinstance(column, int) for column in columns)
-    drawn.update_xaxes(title=chart.x, showgrid=False, **(numbered(len(columns)) if are_turns else {"type": "category"}))
+    turns = [column for column in columns if isinstance(column, int)]
+    across = numbered(len(turns)) | {"range": [min(turns) - 0.5, max(turns) + 0.5]} if turns else {"type": "category"}
+    drawn.update_xaxes(title=chart.x, showgrid=False, **across)
     drawn.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, type="category", tickfont={"size": 11.5})
     drawn.update_yaxes(title=chart.y, col=1)
     scale = {"cmin": 0, "cmax": 1} if chart.axis.is_share else {"cmin": 0}
@@ -389,6 +398,7 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str], failures: Mapp
             name=plain(wording.in_words(series)),
             text=[wording.count(n) for n in part["n"]],
             textangle=0,
+            textposition="none" if series in right else "auto",  # a number on the pale colour can be read in one theme alone
             marker={"color": [QUIET if name in right else color_of(name, failures) for name in part[categories]]},
             customdata=[
                 [links[place], f"{wording.share(value)} ({wording.counted(n, chart.n_of)})"]
@@ -402,7 +412,7 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str], failures: Mapp
     return styled(drawn, height=130 + 26 * rows["line"].n_unique(), legend=is_shared_out)
 
 
-def _steps(chart: Chart, rows: pl.DataFrame, _: Sequence[str]) -> go.Figure:
+def _steps(chart: Chart, rows: pl.DataFrame, looks: Looks) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
@@ -413,7 +423,7 @@ def _steps(chart: Chart, rows: pl.DataFrame, _: Sequence[str]) -> go.Figure:
             y=part["value"].to_list(),
             mode="lines+markers",
             name=f"{plain(name)}, {plain(dash)}",
-            line={"shape": "hv", "color": look(series.index(name))[0], "dash": _DASHES[dashes.index(dash) % len(_DASHES)]},
+            line={"shape": "hv", "color": looks.get(name, look(series.index(name)))[0], "dash": _DASHES[dashes.index(dash) % len(_DASHES)]},
             customdata=part["hover"].to_list(),
             hovertemplate="%{fullData.name}, turn %{x}: %{customdata}<extra></extra>",
         )

@@ -53,6 +53,7 @@ OUTCOMES: Final[Mapping[str, Mark]] = {
     "clarify": Mark("#7990de", "?", "asked instead of acting"),
     "no_move": Mark("#9f8e9d", "–", "no agent acted"),
     "no_oracle": Mark("#9f8e9d", "○", "no verified action was listed"),
+    "not_classified": Mark("#9f8e9d", "·", "in games whose log lists no verified actions"),
 }
 """What became of a turn."""
 
@@ -74,6 +75,11 @@ _UNKNOWN: Final = Mark(OTHER, "·", "")
 def look(place: int) -> tuple[str, str]:
     """Colour and shape of the series of that place, from 0; no two of the first 36 are alike."""
     return SERIES[place % len(SERIES)], SYMBOLS[(place + place // len(SERIES)) % len(SYMBOLS)]
+
+
+Looks = Mapping[str, tuple[str, str]]
+"""Name of a team -> its colour and shape (`reader.looks_of_teams`)."""
+NO_LOOKS: Final[Looks] = {}
 
 
 def mark_of(name: str) -> Mark:
@@ -205,6 +211,8 @@ _LEGEND: Final = 12
 """What each name of a legend beyond three adds to the height: on a narrow screen it has a line of its own."""
 _NAME, _DETAIL = 28, 30
 """Characters of a line of a label, and of its small print."""
+_LETTERS: Final = 40
+"""Characters of a line of the legend."""
 _TOLD: Final = 64
 """Characters of a line that the pointer shows, and of a name in the legend."""
 _MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ns-open", "○": "circle-open", "·": "circle"}
@@ -247,13 +255,14 @@ class Axis:
     """Values that matter, such as chance."""
 
 
-def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figure:
+def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games", looks: Looks = NO_LOOKS) -> go.Figure:
     """A line for each `Dot.line` in order of appearance, its dots side by side.
 
     Args:
         dots: what is drawn; without a value nothing is.
         axis: what they measure.
         n_of: what `Dot.n` counts.
+        looks: of series that are teams; next to them others are grey.
     """
     import plotly.graph_objects as go
 
@@ -263,20 +272,20 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     is_shared = len({dot.line for dot in dots}) < len({(dot.line, dot.series) for dot in dots})
     rings = {dot.series for dot in dots if dot.is_hollow}
     places = max(1, len(series) - len(rings))
-    looks, of_ring = -1, ""
+    place, of_ring = -1, ""
     for name in series:
         own = [dot for dot in dots if dot.series == name and dot.value is not None]
         is_hollow = name in rings
-        looks += not is_hollow
+        place += not is_hollow
         of_ring = of_ring if is_hollow else name if own else ""  # a ring without dots beside it has the entry in the legend
-        color, symbol = _look(name, looks, is_hollow=is_hollow)
-        shift = is_shared * (max(looks, 0) - (places - 1) / 2) * min(0.22, 0.7 / places)
+        color, symbol = _look(of_ring or name, place, looks, is_hollow=is_hollow)
+        shift = is_shared * (max(place, 0) - (places - 1) / 2) * min(0.22, 0.7 / places)
         drawn.add_scatter(
             x=[dot.value for dot in own],
             y=[lines.index(dot.line) + shift for dot in own],
             mode="markers",
             cliponaxis=False,
-            name=plain(short(wording.in_words(name) if mark_of(name).words else name, _TOLD)),
+            name=_in_legend(wording.in_words(name) if mark_of(name).words else name),
             marker={"size": 14 if is_hollow and of_ring else 10, "color": color, "symbol": symbol, "line": {"color": color, "width": 1.5}},
             error_x=_ends(own, axis) | {"color": color, "thickness": 1.6, "width": 0},
             customdata=[[dot.link, _told(dot, axis, n_of)] for dot in own],
@@ -305,11 +314,16 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     return drawn
 
 
-def _look(name: str, place: int, *, is_hollow: bool) -> tuple[str, str]:
+def _in_legend(name: str) -> str:
+    """A name that a narrow screen has room for, in two lines if need be."""
+    return "<br>".join(map(plain, textwrap.wrap(short(name, _TOLD), _LETTERS))) or ""
+
+
+def _look(name: str, place: int, looks: Looks, *, is_hollow: bool) -> tuple[str, str]:
     mark = mark_of(name)
     if mark.words:
         return mark.color, _MARK_SYMBOLS.get(mark.shape, "circle")
-    color, symbol = look(place)
+    color, symbol = looks.get(name) or (OTHER if looks else look(place)[0], look(place)[1])
     return color, symbol + ("-open" if is_hollow else "")
 
 

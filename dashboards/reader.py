@@ -16,6 +16,7 @@ import orjson
 from analytics.comparison.game_values import short_names
 from analytics.query import frame, one_reading
 from dashboards.address import FILTERS, Address, where
+from dashboards.figures import look
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable
 from schemas.common.wording import condition_in_words, in_words
@@ -266,6 +267,35 @@ def names_of_teams(read: Reader, names: Sequence[str]) -> dict[str, str]:
     first = {name: models.get(name, UNKNOWN) for name in names}
     alone = Counter(model for model in first.values() if model != UNKNOWN)
     return {name: first[name] if alone[first[name]] == 1 else other for name, other in short_names(names).items()}
+
+
+_TEAMS: Final = """
+    SELECT benchmark, team_name, any_value(model) AS model, count(*) AS games FROM compared_games
+    GROUP BY ALL ORDER BY games DESC, benchmark, team_name
+"""
+
+
+def looks_of_teams(read: Reader, benchmark: str | None = None) -> dict[str, tuple[str, str]]:
+    """Name of a team (as in the view `team_names`, as on pages, or its model) -> colour and shape: the same on all pages under all filters.
+
+    They go by its place among all teams of its family in the store, those with most games first. A model of several teams has a place after
+    all of them.
+
+    Args:
+        read: the store; its filters change nothing.
+        benchmark: the family; None: all of them, where a name of two families has the look of the one with more games.
+    """
+    rows = [row for row in read.rows(_TEAMS, filter_on=()).iter_rows(named=True) if benchmark in (None, row["benchmark"])]
+    found: dict[str, tuple[str, str]] = {}
+    for family in dict.fromkeys(row["benchmark"] for row in rows):
+        own = [row for row in rows if row["benchmark"] == family]
+        called = names_of_teams(read, [row["team_name"] for row in own])
+        several = Counter(row["model"] for row in own)
+        places = dict.fromkeys([*(row["team_name"] for row in own), *(model for model in several if several[model] > 1)])
+        looks = {name: look(place) for place, name in enumerate(places)}
+        names = [*((called[row["team_name"]], row) for row in own), *((row["model"], row) for row in own)]
+        found = looks | {name: looks[row["team_name"]] for name, row in reversed(names) if name not in looks} | found
+    return found
 
 
 def _telling(said: Sequence[str], others: Sequence[Sequence[str]]) -> list[str]:

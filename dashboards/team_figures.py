@@ -15,7 +15,7 @@ from dashboards.parts import Part, figure, html
 from dashboards.reader import Reader, TeamName
 from dashboards.teams import FEW, MOST_TEAMS, Row, Teams, regret_by_agent
 from schemas.common import wording
-from schemas.families import family
+from schemas.families import can_spiral, family
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -489,6 +489,8 @@ def caption(teams: Teams, only: Collection[str] = ()) -> str:
     }
     if any(row["spiral_share"] is not None for row, _ in shown):
         parts["spiral"] = f"Spirals: intervals over {thing}s."
+    elif not can_spiral(teams.benchmark):
+        parts["spiral"] = "No correction spirals: every turn makes a new state."
     if teams.process:
         parts["process"] = f"{teams.process.title}: {teams.process.meaning}."
     if (not only or "failures" in only) and teams.failures:

@@ -36,6 +36,8 @@ class Family:
     """Game -> what its score is, in words, where the family's games have scores of different units: they are counted by game."""
     counted_turns: str = ""
     """Which turns its failure categories are shares of, in words; empty: those that its rules could classify."""
+    spirals: bool = True
+    """Whether its states can stay or come back; where every turn makes a new one there can be no correction spirals."""
     roles: tuple[str, ...]
     """What its agents can be, in the order in which they act first."""
     plays: dict[str, str]
@@ -84,6 +86,12 @@ def games_apart(benchmark: str) -> bool:
     """Whether the games of a benchmark have scores of different units; False for one that is only read here."""
     known = family(benchmark)
     return known is not None and bool(known.game_scores)
+
+
+def can_spiral(benchmark: str) -> bool:
+    """Whether a benchmark can have correction spirals; True for one that is only read here."""
+    known = family(benchmark)
+    return known is None or known.spirals
 
 
 def title_of(benchmark: str) -> str:

@@ -53,7 +53,7 @@ select
 from turn_counts
 left join attempts using (episode_id)
 left join inside using (episode_id)
-left join unmaterialized('spiral_games') as seen using (episode_id);
+left join unmaterialized('recorded_games') as seen using (episode_id);
 
 -- leaderboard_by: how far each team got, with its uncertainty, in the chosen games; a table macro: `from leaderboard_by(['simple'])`.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, level). Tasks are what is sampled: intervals are over tasks, so that

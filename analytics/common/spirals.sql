@@ -1,8 +1,7 @@
--- spiral_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games), so that
--- correction spirals can be seen in them.
--- One row is a game; for other games this is unknown, which is not the same as none.
+-- recorded_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games).
+-- One row is a game; for other games refusals, questions and correction spirals are unknown, which is not the same as none.
 -- Materialized: by game
-create or replace view spiral_games as
+create or replace view recorded_games as
 select distinct episode_id
 from unmaterialized('turns') as turns
 where state_before is not null or state_after is not null
@@ -13,6 +12,16 @@ where accepted is not null or undoes is not null
 union
 select episode_id
 from unmaterialized('dialogue_games') as dialogue_games;
+
+-- spiral_games: those of them in which correction spirals can be seen. Where every turn of a family makes a new state, none is possible, and a
+-- share of 0 would say nothing about teams.
+-- One row is a game.
+-- Read by game:
+create or replace view spiral_games as
+select recorded.episode_id
+from unmaterialized('recorded_games') as recorded
+inner join unmaterialized('episodes') as episodes using (episode_id)
+where episodes.benchmark not in (select benchmark from list_of_families() where not spirals);
 
 -- game_spirals: the correction spirals of each game, as its log shows them; `correction_spirals` adds the columns of the game.
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.

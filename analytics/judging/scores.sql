@@ -293,11 +293,19 @@ by_unit as (
     group by all
 ),
 
+-- of other games no outcome says how a turn compares with the candidates
+lists_candidates as (
+    select distinct episode_id
+    from turns
+    where oracle_available
+),
+
 clusters as (
     select
         by_unit.rubric, by_unit.question, by_unit.judge, by_unit.variant, by_unit.episode_id, case
             when not split then 'all'
             when by_unit.turn is null then 'episode'
+            when lists_candidates.episode_id is null then 'not_classified'
             else outcomes.outcome
         end as outcome,
         bit_or(by_unit.marks) as marks,
@@ -313,6 +321,7 @@ clusters as (
     from by_unit
     left join outcomes
         on split and by_unit.episode_id = outcomes.episode_id and by_unit.turn = outcomes.turn
+    left join lists_candidates on by_unit.episode_id = lists_candidates.episode_id
     group by all
 ),
 

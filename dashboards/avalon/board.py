@@ -8,6 +8,7 @@ from games.avalon.rules import side
 from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.common.text import printable
+from schemas.common.wording import counted
 
 _STAGES: Final = {
     "discussion": "Talk before the first proposal",
@@ -85,7 +86,8 @@ def _missions(missions: Sequence[Mapping[str, Any]]) -> Part:
     for mission in missions:
         kind = {"success": "pill good", "fail": "pill bad"}.get(str(mission.get("result")), "pill quiet")
         team = ", ".join(map(printable, mission.get("team") or ()))
-        pills += [html.Span(f"{mission['mission']}: {mission.get('result')}, {mission.get('fails')} fails ({team})", className=kind), " "]
+        fails = counted(mission["fails"], "fail") if mission.get("fails") is not None else "fails not known"
+        pills += [html.Span(f"{mission['mission']}: {mission.get('result')}, {fails} ({team})", className=kind), " "]
     return html.P(pills) if pills else html.P("No mission is finished.")
 
 

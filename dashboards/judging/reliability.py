@@ -15,7 +15,7 @@ from dashboards.figures import SERIES, Axis, look, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, html, note
-from dashboards.reader import Reader, computed, kept
+from dashboards.reader import Reader, computed, kept, looks_of_teams
 from schemas.common import wording
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ def _corrected_section(read: Reader, rubric: str) -> Part:
             card(
                 "Judge and corrected rate",
                 figure(
-                    "judge-corrected", dots(_drawn(rows), Axis(title="rate of yes", is_share=True)), label="rates by question and model"
+                    "judge-corrected",
+                    dots(_drawn(rows), Axis(title="rate of yes", is_share=True), looks=looks_of_teams(read)),
+                    label="rates by question and model",
                 ),
                 fold(read, RATES, rubric, is_open=True),
                 hint=f"Rings: what the judge says. Labels: {references}, taken as right. Dots, corrected: the judge on everything, "

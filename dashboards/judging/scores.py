@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dashboards.address import GAME
-from dashboards.figures import Axis, Dot, dot_plot
+from dashboards.figures import NO_LOOKS, Axis, Dot, Looks, dot_plot
 from dashboards.grid import Grid, TableRows, columns_of, few, fold
 from dashboards.parts import Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, team_names
@@ -78,7 +78,7 @@ def nothing_yet(text: str, *commands: str) -> Part:
     return note(text, html.Pre("\n".join(commands)) if commands else None)
 
 
-def dots(rows: pl.DataFrame, axis: Axis, *, n_of: str = "units") -> go.Figure:
+def dots(rows: pl.DataFrame, axis: Axis, *, n_of: str = "units", looks: Looks = NO_LOOKS) -> go.Figure:
     """A line for each place, a dot for each of its series, with intervals.
 
     Args:
@@ -86,6 +86,7 @@ def dots(rows: pl.DataFrame, axis: Axis, *, n_of: str = "units") -> go.Figure:
             If they are there, link: where a click leads; hollow: rings in the colour of the series before; n: how many it rests on.
         axis: what is measured.
         n_of: what `n` counts.
+        looks: of series that are teams.
     """
     drawn = [
         Dot(
@@ -100,7 +101,7 @@ def dots(rows: pl.DataFrame, axis: Axis, *, n_of: str = "units") -> go.Figure:
         )
         for row in rows.iter_rows(named=True)
     ]
-    return dot_plot(drawn, axis, n_of=n_of)
+    return dot_plot(drawn, axis, n_of=n_of, looks=looks)
 
 
 _WHOLE: Final = {"episode": "whole game"}

@@ -49,7 +49,7 @@ _BODIES: Final = ("#f3c9a5", "#bfe0cf")
 class OvercookedDrawing:
     """Draws the kitchen before and after a timestep."""
 
-    STILL = "Nobody finished an action: they walked, waited or planned."
+    STILL = "No agent finished an action: they walked, waited or planned."
 
     def about(self, game: Transcript) -> str:  # noqa: ARG002 - one game for all logs
         """Who knows what."""

@@ -9,16 +9,17 @@ from analytics.comparison.compare import compare
 from analytics.comparison.game_values import game_values
 from dashboards.address import game_at
 from dashboards.boards import drawing_of
-from dashboards.figures import SERIES, plain, short, styled
+from dashboards.figures import Looks, look, plain, short, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, Kind, TableRows, few, fold, grid
 from dashboards.parts import Later, Part, aria, card, data, figure, html, link_choices, note
 from dashboards.playback.facts import facts_of, timeline
 from dashboards.playback.turn_outcome import tried, what_went_wrong
-from dashboards.reader import UNKNOWN, Reader, kept, names_of_teams
+from dashboards.reader import UNKNOWN, Reader, kept, looks_of_teams, names_of_teams
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable
 from schemas.common.wording import count, in_words, number, score
+from schemas.families import can_spiral
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -100,6 +101,7 @@ _METRICS: Final[Mapping[str, str]] = {
     "turns_wasted": "turns wasted",
     "messages": "messages",
 }
+_OF_SPIRALS: Final = ("spirals", "turns_wasted")
 _SIDES: Final = ("team", "condition", "max_turns")
 _MOST_TASKS: Final = 8
 """Of the figure: with the table of all tasks and that of all pairs it stays below two screens."""
@@ -122,9 +124,10 @@ def content(read: Reader) -> Part:
     if benchmark is None:
         return html.Div([html.H1(TITLE), note("There is nothing to compare under these filters.", html.A("Show all families", href=PATH))])
     metric = _metric(read)
+    metrics = {name: text for name, text in _METRICS.items() if can_spiral(benchmark) or name not in _OF_SPIRALS}
     choices = [
         *benchmark_choices(read, names, benchmark, "pair"),
-        link_choices("By", [(text, address.to(metric=name, pair=None), name == metric) for name, text in _METRICS.items()]),
+        link_choices("By", [(text, address.to(metric=name, pair=None), name == metric) for name, text in metrics.items()]),
     ]
     return html.Div([html.H1(TITLE), html.Div(choices), _PAIR(read, benchmark)])
 
@@ -210,7 +213,9 @@ def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
         tasks = tasks_of(read, row)
         drawn = [
             figure(
-                "compare-tasks", _dumbbells(tasks.head(_MOST_TASKS), row, _METRICS[_metric(read)]), label="both sides on each shared task"
+                "compare-tasks",
+                _dumbbells(tasks.head(_MOST_TASKS), row, _METRICS[_metric(read)], looks_of_teams(read, benchmark)),
+                label="both sides on each shared task",
             ),
             html.P(f"The {_MOST_TASKS} tasks with the largest differences, of {len(tasks)}.", className="hint")
             if len(tasks) > _MOST_TASKS
@@ -243,7 +248,7 @@ def tasks_of(read: Reader, row: Mapping[str, Any]) -> pl.DataFrame:
     return joined.sort(pl.col("difference").abs(), "task", descending=[True, False])
 
 
-def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any], title: str) -> go.Figure:
+def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any], title: str, looks: Looks) -> go.Figure:
     import plotly.graph_objects as go
 
     shown = tasks.sort("difference", "task")
@@ -251,7 +256,10 @@ def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any], title: str) -> go.Fi
     drawn = go.Figure()
     for name, a, b in zip(names, shown["value_a"], shown["value_b"], strict=True):
         drawn.add_scatter(x=[a, b], y=[name, name], mode="lines", line={"color": "#b9bdc6", "width": 3}, showlegend=False, hoverinfo="skip")
-    for side, color, symbol in (("a", SERIES[0], "circle"), ("b", SERIES[1], "diamond")):
+    looks = {side: looks[team] for side in "ab" if (team := row[f"team_{side}"]) in looks}
+    if len({color for color, _ in looks.values()}) < len("ab"):  # one team under two conditions, or teams whose colours are alike
+        looks = {side: look(place) for place, side in enumerate("ab")}
+    for side, (color, symbol) in looks.items():
         drawn.add_scatter(
             x=shown[f"value_{side}"].to_list(),
             y=names,

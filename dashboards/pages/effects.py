@@ -11,7 +11,7 @@ from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, plain, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
-from dashboards.reader import Reader, kept, names_of_teams
+from dashboards.reader import Reader, kept, looks_of_teams, names_of_teams
 from schemas.common.text import in_shell, printable
 from schemas.common.wording import count, counted, in_words, number
 
@@ -34,6 +34,8 @@ class Curve:
     is_step: bool = False
     """Whether it holds its height until the next point."""
     is_dashed: bool = False
+    look: tuple[str, str] | None = None
+    """Colour and shape; None: those of its place."""
 
 
 def curves(drawn: Sequence[Curve], *, across: str, up: str, line_at: float | None = None) -> go.Figure:
@@ -49,7 +51,7 @@ def curves(drawn: Sequence[Curve], *, across: str, up: str, line_at: float | Non
 
     found = go.Figure()
     for place, one in enumerate(drawn):
-        color, symbol = look(place)
+        color, symbol = one.look or look(place)
         shape = "hv" if one.is_step else "linear"
         if one.low:
             _band(found, one, color, shape)
@@ -234,6 +236,7 @@ def survival_figure(rows: pl.DataFrame) -> go.Figure | None:
                 low=[1.0, *part["free_low"]],
                 high=[1.0, *part["free_high"]],
                 is_step=True,
+                look=tuple(part["look"][0]) if alone and "look" in part.columns else None,
             )
         )
     return curves(drawn[:_MOST_CURVES], across="turn", up=f"games without {rows['event'][0]}")
@@ -411,7 +414,9 @@ def _drawn(read: Reader, question: EffectsSection, rows: pl.DataFrame, benchmark
 
     drawn = _report(read, question.curves, benchmark) if question.curves else rows
     if question.curves and "event" in drawn.columns:
+        looks = looks_of_teams(read, benchmark)
         drawn = drawn.filter(pl.col("event") == _event(read, drawn))
+        drawn = drawn.with_columns(look=pl.Series([looks.get(team) for team in drawn["team"]], dtype=pl.List(pl.String)))
     if "condition" in drawn.columns:
         drawn = drawn.with_columns(pl.col("condition").map_elements(read.condition_in_words, return_dtype=pl.String))
     return drawn

@@ -13,6 +13,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import UNKNOWN, Reader
+from dashboards.teams import FEW
 from schemas.common.wording import counted, in_words, interval, score, share, share_interval, share_of
 from schemas.families import family
 
@@ -316,8 +317,11 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
                     "fgcolor": QUIET if color == QUIET else None,
                 },
             },
+            legendgroup=category,
+            showlegend=False,
             **at,
-        )
+        )  # its legend has the colour alone: a bar of few turns may be the first
+        drawn.add_bar(x=[None], y=[None], name=drawn.data[-1].name, legendgroup=category, marker={"color": color}, **at)
     drawn.update_layout(barmode="stack")
     title, format_ = f"share of {_WEIGHTS[weight]}", {"tickformat": ".0%", "rangemode": "tozero"}
     if is_upright:
@@ -359,7 +363,12 @@ def _beside(drawn: go.Figure, rows: Sequence[Row | None]) -> None:
         text=[score(row["score"]) for _, row in known],
         textposition="top center",
         textfont={"size": 11},
-        marker={"size": 9, "color": SERIES[0]},
+        marker={
+            "size": 9,
+            "color": SERIES[0],
+            "symbol": ["circle-open" if row["n"] < FEW else "circle" for _, row in known],
+            "line": {"width": 1.6, "color": SERIES[0]},
+        },
         error_x={"type": "data", "symmetric": False, "arrayminus": ends[0], "array": ends[1], "thickness": 1.5, "width": 0},
         customdata=[["", f"score {score(row['score'])} {interval(row['low'], row['high'])}, n {row['n']}"] for _, row in known],
         hovertemplate="%{customdata[1]}<extra></extra>",

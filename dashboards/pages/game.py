@@ -10,6 +10,7 @@ from analytics.losses.lost import amount, of_unit
 from dashboards.address import FILTERS, GAME, Address, game_at
 from dashboards.boards import about, drawing_of
 from dashboards.figures import OTHER, SERIES
+from dashboards.filters import thing_of
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
 from dashboards.parts import Later, Part, aria, card, data, html, note, svg
 from dashboards.playback.conversation import conversation, part_of_conversation
@@ -153,14 +154,15 @@ LATER = (_PART,)
 
 
 def _games(read: Reader) -> Part:
-    families = read.rows("SELECT count(DISTINCT benchmark) FROM games WHERE {filters}").item()
-    if not families:
+    benchmarks = read.rows("SELECT DISTINCT benchmark FROM games WHERE {filters}")["benchmark"].to_list()
+    if not benchmarks:
         return note("No games under these filters.", html.A("Show all games", href=PATH))
-    order = "Best first." if families == 1 else "Family by family, the best first: scores of two families have no common unit."
+    order = "Best first." if len(benchmarks) == 1 else "Family by family, the best first: scores of two families have no common unit."
+    things = f"{thing_of(benchmarks)}s".capitalize()
     listing = card(
-        "Games", grid(read, GAMES, fills=True), hint=f"{order} Choose one to step through its turns.", menu=table_links(read, GAMES)
+        things, grid(read, GAMES, fills=True), hint=f"{order} Choose one to step through its turns.", menu=table_links(read, GAMES)
     )
-    return html.Div([html.H1("Games"), listing])
+    return html.Div([html.H1(things), listing])
 
 
 def _rows(read: Reader, _: str) -> TableRows:
@@ -172,7 +174,7 @@ def _rows(read: Reader, _: str) -> TableRows:
         columns={
             "task_id": GridColumn(heading="Task", kind="name"),
             **apart,
-            "model": GridColumn(heading="Team"),
+            "model": GridColumn(heading="Team", kind="team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "level": GridColumn(heading="Tier"),
             "turns_taken": GridColumn(heading="Turns", kind="count"),

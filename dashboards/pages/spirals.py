@@ -13,6 +13,7 @@ from dashboards.reader import Reader
 from dashboards.team_figures import drawn_twice
 from dashboards.teams import teams_of
 from schemas.common import wording
+from schemas.families import can_spiral, title_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -65,6 +66,10 @@ def _body(read: Reader, _: str) -> Part:
         return note("No game of two turns or more under these filters: a spiral needs them.")
     choices = benchmark_choices(read, played, benchmark, "from")
     read = narrowed(read, benchmark)
+    if not can_spiral(benchmark):
+        none = f"{title_of(benchmark)} has no correction spirals: every turn makes a new state, and none comes back."
+        failures = html.A("What goes wrong there", href=read.address.narrowed("/failures", benchmark=benchmark))
+        return html.Div([*choices, note(none, failures)])
     if _played(read).is_empty():
         unknown = "These logs record neither states nor actions, so it is not known whether there are correction spirals in them."
         return html.Div([*choices, note(unknown)])

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from analytics.losses.lost import amount, of_link, of_unit, reader_of
 from dashboards.address import game_at
-from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, numbered, plain, short, styled
+from dashboards.figures import NO_LOOKS, OTHER, SERIES, Axis, Dot, Looks, dot_plot, look, numbered, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark, thing_of
 from dashboards.grid import CUT, Grid, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, note
-from dashboards.reader import names_of_teams
+from dashboards.reader import looks_of_teams, names_of_teams
 from schemas.common.wording import counted, in_words, share
+from schemas.families import can_spiral
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -111,6 +112,7 @@ def _body(read: Reader, _: str) -> Part:
     if flows.is_empty():
         return html.Div([*choices, *(blame or [note("No turn under these filters lost anything.")])])
     unit, curve = str(flows["unit"][0]), read.rows(_CURVE)
+    and_inside = ", and inside correction spirals" if can_spiral(benchmark) else ""
     return html.Div(
         [
             html.P(_lead(flows, unit, read.rows(_COUNT).row(0)), className="lead"),
@@ -138,7 +140,7 @@ def _body(read: Reader, _: str) -> Part:
                 "When it was lost",
                 figure(
                     "why-curve",
-                    _curve(curve, names_of_teams(read, curve["team_name"].unique().to_list()), _teams(flows), unit),
+                    _curve(curve, names_of_teams(read, curve["team_name"].unique().to_list()), _teams(flows), unit, looks_of_teams(read)),
                     label="what was lost up to each turn",
                 ),
                 hint=f"What a game of each team had lost up to each turn, on the average, in {unit}; what has ended stays.",
@@ -146,8 +148,8 @@ def _body(read: Reader, _: str) -> Part:
             card(
                 "Which failures carry it",
                 fold(read, CATEGORIES, benchmark),
-                fold(read, SPIRALS, benchmark),
-                hint="Part of a team's losses in the turns of each failure category, and inside correction spirals.",
+                fold(read, SPIRALS, benchmark) if can_spiral(benchmark) else None,
+                hint=f"Part of a team's losses in the turns of each failure category{and_inside}.",
             ),
         ]
     )
@@ -375,7 +377,7 @@ def _bar_of(step: str) -> dict[str, object]:
     return {"color": SERIES[place] if place < _FAILED else OTHER, "pattern": {"shape": "" if is_agents else "/", "solidity": 0.35}}
 
 
-def _curve(rows: pl.DataFrame, names: Mapping[str, str], teams: list[str], unit: str) -> go.Figure:
+def _curve(rows: pl.DataFrame, names: Mapping[str, str], teams: list[str], unit: str, looks: Looks = NO_LOOKS) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
@@ -383,12 +385,13 @@ def _curve(rows: pl.DataFrame, names: Mapping[str, str], teams: list[str], unit:
     for place, team in enumerate(order):
         part = rows.filter(team_name=team)
         is_other = place >= len(SERIES)
+        color, symbol = (OTHER, "circle") if is_other else looks.get(team, look(place))
         drawn.add_scatter(
             x=part["turn"].to_list(),
             y=part["lost_a_game"].to_list(),
             mode="lines+markers",
-            line={"shape": "hv", "color": color_of(team, order)},
-            marker={"size": 5},
+            line={"shape": "hv", "color": color},
+            marker={"size": 5, "symbol": symbol},
             name="other" if is_other else plain(names[team]),
             legendgroup="other" if is_other else plain(names[team]),
             showlegend=place <= len(SERIES),

@@ -40,7 +40,7 @@ def said_column(game: Transcript, turn: TurnView, objections: Sequence[Mapping[s
     alone = all(utterance.channel == "private" for utterance in turn.utterances)
     speeches = [_speech(game, utterance, objections, words, alone=alone) for utterance in turn.utterances]
     return html.Section(
-        [html.H2("Said and thought"), *(speeches or [html.P("Nobody spoke.", className="hint")])], className="card said", tabIndex=0
+        [html.H2("Said and thought"), *(speeches or [html.P("No agent spoke.", className="hint")])], className="card said", tabIndex=0
     )
 
 

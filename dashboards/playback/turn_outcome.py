@@ -305,7 +305,7 @@ def _log_in_words(facts: GameFacts, why: str) -> str:
 
 
 def _whose(one: Mapping[str, Any]) -> str:
-    return printable(one["agent"] or "nobody's")
+    return printable(one["agent"] or "no one at fault")
 
 
 def _rules(here: TurnFacts, draw: Drawing) -> Part:

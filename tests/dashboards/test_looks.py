@@ -16,14 +16,14 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.boards import drawing_of
-from dashboards.figures import _MARK_SYMBOLS, Axis, styled
+from dashboards.figures import _MARK_SYMBOLS, Axis, Dot, dot_plot, styled
 from dashboards.grid import RowRange, block, few
 from dashboards.grid import written as written_rows
 from dashboards.judging.scores import dots
 from dashboards.overcooked.page import PAGE as OVERCOOKED
-from dashboards.pages import game, judges, overview, runs, spirals, turns, why
+from dashboards.pages import failures, game, judges, overview, runs, spirals, turns, why
 from dashboards.pages.overview import family_card
-from dashboards.parts import note, to_html
+from dashboards.parts import Part, note, to_html
 from dashboards.playback import turn_outcome
 from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
@@ -336,6 +336,32 @@ def test_games_of_several_families_are_listed_family_by_family(played: Store) ->
     assert heads[0] == ["task_id", "benchmark", *heads[1][1:]]
 
 
+def test_a_store_of_transcripts_has_no_page_of_games(chats: Store, played: Store) -> None:
+    """Its menu said Transcripts, and the page Games."""
+    heads = [re.findall(r"<h[12][^>]*>([^<]+)<", to_html(page_of(store, game))) for store in (chats, played)]
+    assert heads == [["Transcripts"] * 2, ["Games"] * 2]
+
+
+def test_the_legend_of_failures_has_colours_alone_and_few_games_are_rings(played: Store) -> None:
+    """A category was hatched in the legend where its first bar was one of few turns."""
+    with reader(played, Address.parse("/failures", "")) as read:
+        drawn = failures.report_figure(read)
+    assert drawn is not None
+    bars = [trace for trace in drawn.data if trace.type == "bar"]
+    assert {(bar.showlegend is False, bar.marker.pattern.shape is not None) for bar in bars} == {(True, True), (False, False)}
+    (scores,) = (trace for trace in drawn.data if trace.type == "scatter")
+    assert set(scores.marker.symbol) == {"circle-open"}
+
+
+def test_a_long_name_in_a_legend_has_two_lines() -> None:
+    """A team of two models was cut off at the edge of a phone."""
+    name = "openai/qwen2.5-coder-1.5b+openai/qwen2.5-coder-0.5b"
+    drawn = dot_plot([Dot(line="a", value=0.5, series=name), Dot(line="a", value=0.4, series="b")], Axis(title="score"))
+    lines = drawn.data[0].name.split("<br>")
+    assert max(map(len, lines)) <= 40
+    assert "".join(lines) == name
+
+
 def test_games_of_one_family_are_not_said_to_be_of_several(played: Store) -> None:
     """The list spoke of scores of two families where the store had one."""
     assert "Best first." in told(played, game)
@@ -364,10 +390,14 @@ def test_no_mark_of_an_outcome_lies_in_the_line_of_its_interval() -> None:
     assert not [symbol for symbol in _MARK_SYMBOLS.values() if symbol.startswith("line-ew")]
 
 
+def page_of(store: Store, page: ModuleType, search: str = "") -> Part:
+    with reader(store, Address.parse(page.PATH, search)) as read:
+        return page.content(read)
+
+
 def told(store: Store, page: ModuleType, search: str = "") -> str:
     """A page as text."""
-    with reader(store, Address.parse(page.PATH, search)) as read:
-        return re.sub(r"<[^>]+>", " ", to_html(page.content(read)))
+    return re.sub(r"<[^>]+>", " ", to_html(page_of(store, page, search)))
 
 
 def test_one_of_a_thing_is_said_so(tmp_path: Path) -> None:

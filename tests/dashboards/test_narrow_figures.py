@@ -43,7 +43,9 @@ def test_a_long_name_of_a_line_is_cut_at_its_end(name: str) -> None:
     assert lines[-1].endswith("…")
     assert max(map(len, lines)) <= 28
     assert len(lines) <= 3
-    assert len(drawn.data[0].name) <= 64
+    shown = drawn.data[0].name.split("<br>")
+    assert max(map(len, shown)) <= 40
+    assert sum(map(len, shown)) <= 64
 
 
 def test_names_on_figures_keep_the_order_of_their_letters() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
+import plotly.graph_objects as go
 import pytest
 from coloraide import Color
 
 from dashboards.address import Address
 from dashboards.figures import DARK_PAPER, LIGHT_PAPER, OUTCOMES, SERIES, SYMBOLS
-from dashboards.pages import failures, overview
-from dashboards.reader import reader
+from dashboards.pages import effects, failures, overview, why
+from dashboards.reader import Reader, looks_of_teams, names_of_teams, reader
 from schemas.store.store import Store
 
 VISIONS = ("full", "protan", "deutan", "tritan")
@@ -57,3 +59,38 @@ def test_a_category_has_one_colour_on_every_page_and_under_every_filter(played: 
     shared = {name: found for name, found in colors.items() if found & {*SERIES}}
     assert len(shared) > 2
     assert all(len(found) == 1 for found in shared.values()), shared
+
+
+def test_a_team_has_one_colour_and_shape_on_all_pages_under_all_filters(played: Store) -> None:
+    """They went by the order in which a figure had its teams: by loss on Why, by name in survival curves, by units in corrected rates."""
+
+    def looks_on(draw: Callable[[Reader], go.Figure | None], search: str = "") -> dict[str, tuple[str, str]]:
+        with reader(played, Address.parse("/", search)) as read:
+            drawn = draw(read)
+            assert drawn is not None
+            return {
+                trace.name: (trace.marker.color or trace.line.color, trace.marker.symbol)
+                for trace in drawn.data
+                if trace.name in looks_of_teams(read) and trace.x
+            }
+
+    def curve(read: Reader) -> go.Figure:
+        rows, teams = read.rows(why._CURVE), why._teams(read.rows(why._FLOWS))
+        return why._curve(rows, names_of_teams(read, rows["team_name"].unique().to_list()), teams, "progress", looks_of_teams(read))
+
+    def survival(read: Reader) -> go.Figure | None:
+        question = effects.QUESTIONS["survival"]
+        return question.draw(effects._drawn(read, question, effects._report(read, question.report, "craft"), "craft"))
+
+    with reader(played, Address("/")) as read:
+        known = {
+            name: look for name, look in looks_of_teams(read).items() if name in names_of_teams(read, list(looks_of_teams(read))).values()
+        }
+    every = looks_on(curve)
+    assert len(every) == 3
+    assert every.items() <= known.items()
+    survived = looks_on(survival, "ask=survival")
+    assert len(survived) > 1
+    assert survived.items() <= every.items()
+    (last,) = looks_on(curve, f"model={list(every)[-1]}").items()
+    assert last in every.items()
