@@ -14,7 +14,7 @@ select episode_id
 from unmaterialized('dialogue_games') as dialogue_games;
 
 -- spiral_games: those of them in which correction spirals can be seen. Where every turn of a family makes a new state, none is possible, and a
--- share of 0 would say nothing about teams.
+-- share of 0 would be no result about teams.
 -- One row is a game.
 -- Read by game:
 create or replace view spiral_games as

@@ -293,7 +293,7 @@ by_unit as (
     group by all
 ),
 
--- of other games no outcome says how a turn compares with the candidates
+-- in other games nothing is known of how a turn compares with candidates
 lists_candidates as (
     select distinct episode_id
     from turns

@@ -109,18 +109,18 @@ def test_the_commonest_failure_is_one_that_went_wrong(store: Store) -> None:
 
 
 def test_avalon_has_no_correction_spirals(store: Store) -> None:
-    """Every turn makes a new state, so that 0 % of turns in spirals said nothing of a team; refusals and questions are known."""
+    """Every turn makes a new state, so that 0 % of turns in spirals was no result of a team; refusals and questions are known."""
     assert query(store, "SELECT count(*) FROM spiral_games").item() == 0
     assert query(store, "SELECT count(*) FROM recorded_games").item() == query(store, "SELECT count(*) FROM games").item()
     assert query(store, "SELECT DISTINCT spiral_share FROM families UNION SELECT spiral_share FROM team_overview").rows() == [(None,)]
     assert query(store, "SELECT DISTINCT clarify FROM leaderboard").rows() == [(0,)]
     (overview, *_) = figures_of(store, "/")
     assert "Turns in spirals" not in [annotation.text for annotation in overview.layout.annotations]
-    told = {path: to_html(draw_page(store, Address.parse(path, "")).content) for path in ("/", "/spirals", "/compare")}
-    assert "Most correction spirals" not in told["/"]
-    assert "No correction spirals: every turn makes a new state." in told["/"]
-    assert "Avalon has no correction spirals: every turn makes a new state" in told["/spirals"]
-    assert "turns wasted" not in told["/compare"]
+    shown = {path: to_html(draw_page(store, Address.parse(path, "")).content) for path in ("/", "/spirals", "/compare")}
+    assert "Most correction spirals" not in shown["/"]
+    assert "No correction spirals: every turn makes a new state." in shown["/"]
+    assert "Avalon has no correction spirals: every turn makes a new state" in shown["/spirals"]
+    assert "turns wasted" not in shown["/compare"]
 
 
 def test_answers_about_turns_without_candidates_are_not_parted_by_what_became_of_candidates(store: Store) -> None:
