@@ -33,8 +33,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test if the browser's console shows an error or a warning."""
-    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    """A page that fails the test if the browser's console shows an error or a warning.
+
+    Nothing moves in it: without a graphics card each frame costs as much as the page.
+    """
+    page = browser.new_page(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
