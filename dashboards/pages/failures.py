@@ -287,8 +287,12 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     groups = sorted(rows[by].unique(), key=lambda group: (-_score(beside.get(group)), group)) if not is_upright else []
     drawn = make_subplots(cols=2 if beside else 1, shared_yaxes=True, column_widths=[1, 3] if beside else None, horizontal_spacing=0.05)
     at = {"row": 1, "col": 2 if beside else 1}
-    for category in order:
-        color = color_of(category, failures) if category in wrong else QUIET
+    colors = {category: color_of(category, failures) if category in wrong else QUIET for category in order}
+    for category, color in colors.items():  # the legend has colours alone: a bar of few turns, which is hatched, may be the first
+        name = plain(failures.get(category, in_words(category)))
+        square = {"symbol": "square", "size": 12, "color": color}
+        drawn.add_scatter(x=[None], y=[None], mode="markers", name=name, legendgroup=category, marker=square, **at)
+    for category, color in colors.items():
         rank = wrong.index(category) if category in failures else len(SERIES) * (category in wrong)
         part = rows.filter(pl.col("category") == category)
         own = part[by].to_list()
@@ -320,8 +324,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
             legendgroup=category,
             showlegend=False,
             **at,
-        )  # its legend has the colour alone: a bar of few turns may be the first
-        drawn.add_bar(x=[None], y=[None], name=drawn.data[-1].name, legendgroup=category, marker={"color": color}, **at)
+        )
     drawn.update_layout(barmode="stack")
     title, format_ = f"share of {_WEIGHTS[weight]}", {"tickformat": ".0%", "rangemode": "tozero"}
     if is_upright:

@@ -347,9 +347,12 @@ def test_the_legend_of_failures_has_colours_alone_and_few_games_are_rings(played
     with reader(played, Address.parse("/failures", "")) as read:
         drawn = failures.report_figure(read)
     assert drawn is not None
-    bars = [trace for trace in drawn.data if trace.type == "bar"]
-    assert {(bar.showlegend is False, bar.marker.pattern.shape is not None) for bar in bars} == {(True, True), (False, False)}
-    (scores,) = (trace for trace in drawn.data if trace.type == "scatter")
+    *colors, scores = (trace for trace in drawn.data if trace.type == "scatter")
+    bars = {trace.legendgroup: trace for trace in drawn.data if trace.type == "bar"}
+    assert {bar.showlegend for bar in bars.values()} == {False}
+    assert {trace.legendgroup: (trace.marker.color, trace.marker.symbol) for trace in colors} == {
+        category: (bar.marker.color, "square") for category, bar in bars.items()
+    }
     assert set(scores.marker.symbol) == {"circle-open"}
 
 
