@@ -34,7 +34,7 @@ class AsymPuzlDrawing:
         table = html.Table([html.Thead(html.Tr([html.Th(text) for text in head])), html.Tbody(rows)])
         return html.Div(
             [
-                html.Div(table, className="scroll"),
+                html.Div(table, className="scroll", tabIndex=0),
                 html.H3("Feedback shown on this turn, by the rules of its mode"),
                 *[_told(game, turn, agent, truth) for agent in agents],
             ]

@@ -38,7 +38,7 @@ class AvalonDrawing:
             [
                 html.H3(f"{_STAGES.get(stage, stage)}: mission {before.get('mission')}"),
                 _missions(after.get("missions") or ()),
-                html.Div(_players(game, before, after, placed), className="scroll"),
+                html.Div(_players(game, before, after, placed), className="scroll", tabIndex=0),
                 *_outcome(stage, after, placed),
             ]
         )

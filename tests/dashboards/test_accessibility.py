@@ -14,6 +14,7 @@ from dashboards.pages import pages
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from schemas.families import families
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.played import played_store
 
@@ -32,8 +33,8 @@ OF_FAMILIES = [page.PATH for page in pages() if hasattr(page, "BENCHMARK")]
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The address of a dashboard over games of every family, and one of the games."""
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Games of every family."""
     folder = tmp_path_factory.mktemp("families")
     store = played_store(folder)
     for family in families():
@@ -41,8 +42,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
             settings: dict[str, Any] = {"game": "hanabi"} if family.name == "coordination" else {}
             play(family.name, folder / "more" / family.name, games=1, **settings)
     ingest_paths([folder / "more"], store, workers=1)
-    game = query(store, "SELECT min(episode_id) FROM games WHERE benchmark = 'craft'").item()
-    with serve(store) as address:
+    return store
+
+
+@pytest.fixture(scope="module")
+def site(stored: Store) -> Iterator[tuple[str, str]]:
+    """The address of a dashboard over these games, and one of the games."""
+    game = query(stored, "SELECT min(episode_id) FROM games WHERE benchmark = 'craft'").item()
+    with serve(stored) as address:
         yield address, game
 
 
@@ -71,3 +78,12 @@ def test_axe_finds_nothing(path: str, site: tuple[str, str], page: Page) -> None
 def test_axe_finds_nothing_on_a_page_of_a_family(path: str, site: tuple[str, str], page: Page) -> None:
     """They were notes that no game is there, in a store of one family."""
     _check(page, site, path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", [family.name for family in families()])
+def test_axe_finds_nothing_on_a_game_on_a_phone(family: str, site: tuple[str, str], stored: Store, page: Page) -> None:
+    """Tables of AsymPuzl and Avalon that scroll there could not be reached by keyboard."""
+    page.set_viewport_size({"width": 420, "height": 860})
+    game = query(stored, "SELECT min(episode_id) FROM games WHERE benchmark = $family", {"family": family}).item()
+    _check(page, (site[0], game), "/game")
