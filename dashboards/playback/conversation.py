@@ -64,7 +64,7 @@ def conversation(read: Reader, game: Transcript, facts: GameFacts, later: Later)
         *(later(read, f"{start}-{start + _PART}") for start in after),
     ]
     found = sum(1 for message in messages if words and _holds(message, words))
-    legend = [html.Span(printable(agent), className="who", style={"color": color}) for agent, color in colors.items()]
+    legend = [html.Span(printable(agent), className="who", style={"borderLeftColor": color}) for agent, color in colors.items()]
     hits = [html.Span(f"{counted(found, 'message')} found", className="hint")] if words else []
     return html.Div([html.Div([*legend, *hits], className="speakers"), *_whole(read, game, facts), *boxes], className="conversation")
 
@@ -113,7 +113,7 @@ def _box(game: Transcript, message: _Message, colors: Mapping[str, str], current
     known = game.agents.get(message.agent)
     role = known.role if known is not None and known.role != message.agent else None
     head = [
-        html.B(printable(message.agent), className="who", style={"color": color}),
+        html.B(printable(message.agent), className="who"),
         *([html.Span(printable(role), className="persona")] if role else []),
         *_audience(game, message),
         html.A(

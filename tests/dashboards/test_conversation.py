@@ -111,6 +111,13 @@ def test_an_address_leads_to_a_message_and_keys_to_the_next(page: Page, site: st
     assert "turn=21" in page.url
 
 
+def test_names_of_speakers_are_no_coloured_text(store: Store) -> None:
+    """Two colours of the palette are too pale for text on paper; a line beside the name has the colour."""
+    drawn = _page(store, episode=_episode(store))
+    assert re.search(r'class="who"[^>]*border-left-color', drawn)
+    assert not re.search(r'[";]color:\s*#', drawn)
+
+
 def test_a_long_conversation_is_drawn_in_parts(tmp_path: Path) -> None:
     """At once the messages around the one that is asked for; each other part by itself; together they are all, each once."""
     messages = [{"role": "user" if number % 2 else "assistant", "content": f"number <{number}>"} for number in range(1, 451)]
