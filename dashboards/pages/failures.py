@@ -291,7 +291,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
     for category, color in colors.items():  # the legend has colours alone: a bar of few turns, which is hatched, may be the first
         name = plain(failures.get(category, in_words(category)))
         square = {"symbol": "square", "size": 12, "color": color}
-        drawn.add_scatter(x=[None], y=[None], mode="markers", name=name, legendgroup=category, marker=square, **at)
+        drawn.add_scatter(x=[None], y=[None], mode="markers", name=name, legendgroup=plain(category), marker=square, **at)
     for category, color in colors.items():
         rank = wrong.index(category) if category in failures else len(SERIES) * (category in wrong)
         part = rows.filter(pl.col("category") == category)
@@ -321,7 +321,7 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str,
                     "fgcolor": QUIET if color == QUIET else None,
                 },
             },
-            legendgroup=category,
+            legendgroup=plain(category),
             showlegend=False,
             **at,
         )
