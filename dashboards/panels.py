@@ -1,4 +1,4 @@
-"""Panels side by side and below one another, put together as plain dicts: Plotly checks them once, which takes a tenth of its own calls."""
+"""Panels side by side and below one another, as plain dicts: Plotly checks them once, in a sixth of the time that its own calls take."""
 
 from __future__ import annotations
 
