@@ -167,6 +167,6 @@ def test_bars_of_few_turns_are_crossed_and_every_bar_has_its_number() -> None:
         {"model": ["a", "b", "b"], "category": ["correct", "correct", "wrong_color"], "turns": [5, 300, 94], "denominator": [5, 394, 394]}
     ).with_columns(share=pl.col("turns") / pl.col("denominator"))
     drawn = chart(rows, Bars("model", "craft_published", {"wrong_color": "wrong color"}), Address.parse("/failures", ""), {})
-    right = next(bar for bar in drawn.data if bar.name == "correct")
+    right = next(bar for bar in drawn.data if bar.type == "bar" and bar.name == "correct")
     assert list(right.marker.pattern.shape) == ["x", ""]
     assert [end in text for text, end in zip(drawn.layout.yaxis.ticktext, ("5 turns", "394 turns"), strict=True)] == [True, True]
