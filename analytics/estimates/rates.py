@@ -482,6 +482,8 @@ def _traits(units: pl.DataFrame) -> Iterator[tuple[str, tuple[Side, Side]]]:
     n, (_, games) = units["n"].to_numpy(), np.unique(units["game"].to_numpy(), return_inverse=True)
     weights = units["weight"].to_numpy(), np.ones(len(n)) if units["drawn"].is_not_null().any() else units["weight"].to_numpy() == 0
     totals = [np.bincount(games, weights=weight * n).astype(float) for weight in weights]
+    if not all(total.any() for total in totals):  # nothing to compare
+        return
     traits = {
         "the judge's answer": pl.when("is_answered").then("score"),
         "the turn": pl.col("place"),
