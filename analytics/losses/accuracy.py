@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from analytics.query import query
+from analytics.query import one_reading, query
 from analytics.report_columns import framed
 from analytics.statistics.intervals import wilson
 from games.players.planted import FaultyPlayer, the_faulty_one, with_faults
@@ -56,7 +56,8 @@ def truths(store: Store) -> list[LossTruth]:
     Raises:
         StoreError: the store cannot be read.
     """
-    return [*_of_people(store), *_of_planted(store)]
+    with one_reading(store):
+        return [*_of_people(store), *_of_planted(store)]
 
 
 def _of_people(store: Store) -> Iterator[LossTruth]:

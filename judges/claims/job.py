@@ -78,8 +78,7 @@ class _Job:
         self._calls: list[Call] = []
 
     def prepare(self) -> list[ReadingQuestion]:
-        with self._store.reading():  # one opening for all its queries
-            questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
+        questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
         self._calls_to_make = sum(len(one.pieces) for one in questions)
         if questions:
             refuse_if_reading(self._request, self._store)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from judges.claims.extraction import Example, TextPlace, form_of, messages_for, messages_for_sentence, rows_of
 from judges.claims.readers import family_reading, read_by
 from judges.claims.reading import FamilyReading
-from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
+from judges.evidence.transcript import Reader, Transcript, UtteranceView, first_found, load, reader_named
 from judges.evidence.units import games_where
 from judges.rubric import ANY_BENCHMARK, Rubric
 from providers.asker import ModelJob
@@ -73,8 +73,10 @@ def texts(
         StoreError: the store cannot be opened.
         UsageError: the condition is not SQL.
     """
-    selection = games_where(store, where, benchmarks)
-    for game in load(store, list(selection), reader):
+    with store.reading():  # one opening for all queries before the first text
+        selection = games_where(store, where, benchmarks)
+        games = first_found(load(store, list(selection), reader))
+    for game in games:
         family, turns = family_reading(game.benchmark), selection[game.episode_id]
         for turn in game.turns:
             if turns is None or turn.turn in turns or (earlier and turn.turn < max(turns)):

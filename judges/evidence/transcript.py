@@ -14,8 +14,9 @@ Readers:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import orjson
@@ -242,6 +243,12 @@ def load(store: Store, episode_ids: Sequence[str], reader: Reader | None = None)
         with store.reading() as connection:
             games = read_games(connection, chunk, reader)
         yield from (games[episode_id] for episode_id in chunk if episode_id in games)
+
+
+def first_found(found: Iterable[T]) -> Iterator[T]:
+    """The same, with the first found at once: queries before it and its own can share an opening of the store."""
+    rest = iter(found)
+    return chain(list(islice(rest, 1)), rest)
 
 
 def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: Reader | None = None) -> dict[str, Transcript]:

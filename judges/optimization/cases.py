@@ -18,7 +18,7 @@ from judges.claims.texts import PromptParts, Text, question_of, texts
 from judges.evidence.frame import Frame
 from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
-from judges.evidence.transcript import PLANTED, reader_named
+from judges.evidence.transcript import PLANTED, first_found, reader_named
 from judges.rubric import Given, Rubric, joined
 from schemas.claims import written
 from schemas.common.errors import UsageError
@@ -108,10 +108,12 @@ def cases_of(store: Store, rubric: Rubric, labels: str) -> list[Case]:
         StoreError: the store cannot be read.
         UsageError: there are no such labels about games of the store.
     """
-    given, games = _labels(store, rubric, labels)
+    with store.reading():  # one opening for all queries before the first unit
+        given, games = _labels(store, rubric, labels)
+        found = first_found(selected_units(store, rubric, dict.fromkeys(sorted(games))))
     maker = PromptMaker(rubric)
     cases: list[Case] = []
-    for unit in selected_units(store, rubric, dict.fromkeys(sorted(games))):
+    for unit in found:
         for prompt in maker.prompts(unit) if unit.unit_id in given else ():
             of_unit, questions = given[unit.unit_id], maker.groups[prompt.group].questions
             answered = {question.id: dict(of_unit[question.id]) for question in questions if question.id in of_unit}

@@ -11,7 +11,7 @@ import orjson
 from judges.evidence.pieces import UnitContext
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.selection import selected_units
-from judges.evidence.transcript import BY_RULES, Reader
+from judges.evidence.transcript import BY_RULES, Reader, first_found
 from judges.evidence.units import Unit, later_pieces, select
 from judges.rubric import Rubric
 from judges.runs.outcomes import KnownCalls, found_answers
@@ -206,11 +206,13 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
         UsageError: the selection is not SQL, or a price file is malformed.
     """
     maker = PromptMaker(request.rubric)
-    calls = OpenCalls(request, maker, store, found_answers(store, new_run(request, price=None)))
+    with store.reading():  # one opening for all queries before the first call
+        calls = OpenCalls(request, maker, store, found_answers(store, new_run(request, price=None)))
+        found = first_found(calls)
     estimate, tokens_in, tokens_out = TokenEstimate(), 0.0, 0
     example: list[Message] = []
     looked_at: dict[str, UnitContext] = {}
-    for call in calls:
+    for call in found:
         if call.prompt.applies and len(looked_at) < _LOOKED_AT:
             looked_at.setdefault(call.unit.unit_id, call.unit.context)
         if call.prompt.applies and call.asks and request.settings is not None:
