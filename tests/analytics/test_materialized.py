@@ -27,6 +27,7 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.common.errors import UsageError
 from schemas.store.store import SCHEMAS, Store
+from tests.masters import copied
 from tests.played import played_store
 
 STORED = {schema: [spec.name for spec in VIEWS if spec.schema == schema] for schema in SCHEMAS}
@@ -36,14 +37,25 @@ READERS = [*STORED["materialized"], *STORED["judged"], "failures_common", "leade
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """Nine games and a talk in which an agent repeats itself, in a store of the test's own, all of them materialized."""
-    store = Store(tmp_path / "s.duckdb")
-    logs = played_store(tmp_path, judged=False).path.parent / "logs"
+    copied("materialized", _fill, tmp_path)
+    return Store(tmp_path / "s.duckdb")
+
+
+@pytest.fixture
+def read_store(tmp_path: Path) -> Store:
+    """As `store`, read from logs in the test's own folder, so that they can change."""
+    _fill(tmp_path)
+    return Store(tmp_path / "s.duckdb")
+
+
+def _fill(folder: Path) -> None:
+    store = Store(folder / "s.duckdb")
+    logs = played_store(folder, judged=False).path.parent / "logs"
     said = ["Where is the red block now?", "It is behind you.", "Where is the red block now?", "I said it is behind you."]
     talk = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(said)]
-    (tmp_path / "talk.json").write_text(json.dumps({"messages": talk}))
-    ingest_paths([logs, tmp_path / "talk.json"], store, workers=1)
+    (folder / "talk.json").write_text(json.dumps({"messages": talk}))
+    ingest_paths([logs, folder / "talk.json"], store, workers=1)
     materialize(store)
-    return store
 
 
 def stored_games(store: Store) -> int:
@@ -75,19 +87,20 @@ def emptied(store: Store) -> Store:
 def test_kept_rows_are_those_that_the_views_compute(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether all games are stored, some or none, and however many at once, no number depends on it."""
     assert stored_games(store) == 10
-    all_stored = rows(store)
+    all_stored = rows(store, as_pages=True)
     with store.writing() as connection:
         connection.execute("delete from materialized.games where episode_id in (select episode_id from episodes order by 1 limit 4)")
     assert stored_games(store) == 6
     assert rows(store) == all_stored == rows(emptied(store))
     assert all(all_stored[name] for name in STORED["materialized"])
-    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 20)
+    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 50)
     materialize(store)
     assert (stored_games(store), rows(store, as_pages=True)) == (10, all_stored)
 
 
-def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> None:
+def test_a_log_that_has_changed_counts_anew(read_store: Store, tmp_path: Path) -> None:
     """The rows of the old log are still there, and nobody sees them; the next time they are replaced."""
+    store = read_store
     log = next((tmp_path / "logs").rglob("*.json*"))
     text = log.read_bytes()
     log.write_bytes(text.replace(b'"max_turns":12', b'"max_turns":13') + b"\n")
@@ -141,6 +154,7 @@ def test_an_upgrade_computes_anew_what_has_changed_alone(store: Store, monkeypat
     with store.writing(sets_marks=True) as connection:  # of a game whose log has changed no row is valid
         connection.execute("update sources set ingested_at = now()::timestamp where source_id = (select max(source_id) from episodes)")
     assert rows(store, ["game_costs"])["game_costs"] == right["game_costs"]
+    monkeypatch.undo()
     materialize(store)
     assert stored_games(store) == 10
     left_alone = query(store, "select count(distinct episode_id) from turn_pairs where turns = 99 having count(*) > 10").item()
@@ -188,9 +202,9 @@ def test_games_without_a_source_end_it(store: Store, monkeypatch: pytest.MonkeyP
             "update episodes set source_id = 'gone' where episode_id in (select episode_id from episodes order by 1 limit 2)"
         )
         connection.execute("delete from materialized.games")
-    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 1)
+    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 30)
     often = _Interrupted(store.path)
-    often.left = 12
+    often.left = 6
     materialize(often)
     assert stored_games(store) == 8
 
@@ -287,8 +301,9 @@ CHANGES = {
 """Changes of verdicts, labels, attributions and games, in their order -> games whose stored rows are still valid."""
 
 
-def test_what_judges_and_people_say_is_never_out_of_date(store: Store, tmp_path: Path) -> None:
+def test_what_judges_and_people_say_is_never_out_of_date(read_store: Store, tmp_path: Path) -> None:
     """Rows of games that were written about are out of date, and of no others."""
+    store = read_store
     run(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
     for change, left in CHANGES.items():
         materialize(store)
@@ -301,8 +316,9 @@ def test_what_judges_and_people_say_is_never_out_of_date(store: Store, tmp_path:
         assert rows(store, STORED["judged"]) == now, change
 
 
-def test_a_large_store_comes_to_rest_after_each_job(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_store_comes_to_rest_after_each_job(read_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that changes a few games of a store with many finds out at once what readers need."""
+    store = read_store
     monkeypatch.setattr(schemas.store.store, "_MANY_GAMES", 5)
     for change in (_attribute_again, _ingest_changed):
         change(store, tmp_path)
