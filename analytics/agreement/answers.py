@@ -98,9 +98,11 @@ given as (
 """CTE `given`: one row an answer; probability is that of a verdict's tokens, or that with which a label's unit was drawn; is_sample:
 whether a label's unit is known to be drawn: with a recorded chance, or in random order on the page Labelling."""
 _OUTSIDE: Final = """
-SELECT DISTINCT coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', ''))
-FROM labels
-WHERE ($rubric IS NULL OR rubric = $rubric) AND (episode_id IS NULL OR episode_id NOT IN (SELECT episode_id FROM episodes))
+WITH about AS (FROM labels WHERE $rubric IS NULL OR rubric = $rubric)
+
+SELECT DISTINCT regexp_replace(unit_key, '(/.*|_[0-9]+)$', '') FROM about WHERE episode_id IS NULL
+UNION
+SELECT episode_id FROM (SELECT DISTINCT episode_id FROM about) ANTI JOIN episodes USING (episode_id) WHERE episode_id IS NOT NULL
 """
 _ONE_BY_ONE: Final = """
 SELECT episode_id, rubric, question, answers, details, 1 AS units, turn AS turns, turn * turn AS squared_turns, turn AS last_turn,

@@ -138,7 +138,7 @@ def asked_units(
     single = "unit_id AS unit, agent" if by_name else "row_number() OVER () AS unit"
     with one_reading(store) as connection:
         counted = f"WITH counted AS ({counted_answers(connection, rubric, question, by_name=by_name)})"
-        names = frame(connection, f"{counted} SELECT DISTINCT rubric FROM counted")["rubric"]
+        names = [rubric] if rubric is not None else frame(connection, f"{counted} SELECT DISTINCT rubric FROM counted")["rubric"]
         known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]
         columns = map(list, zip(*known, strict=True)) if known else ([], [], [])
         ways = frame(connection, counted + _WAYS, dict(zip(("rubrics", "answers", "numbers"), columns, strict=True)))
