@@ -2,52 +2,101 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.masters import held_open
 from tests.played import played_store
 
+SIZE: ViewportSize = {"width": 1400, "height": 1000}
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium, best without windows of its own: a page then takes half as long.
 
-    No longer than a module, since Playwright holds an event loop that would stop every other of its thread.
-    """
+class Chromium(NamedTuple):
+    """The browser of a process."""
+
+    browser: Browser
+    tab: Page
+    """The page that tests share: its process has compiled the scripts, which is a third of what a page costs."""
+    loop: asyncio.AbstractEventLoop
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """Debian's Chromium, best without windows of its own: a page then takes half as long."""
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if path is None:
         pytest.fail("page tests need Debian's Chromium: apt-get install chromium-headless-shell (or leave them out with -m 'not browser')")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
+        browser = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
-        yield chromium
-        chromium.close()
+        loop = asyncio.get_running_loop()
+        yield Chromium(browser, _new_page(browser), loop)
+        asyncio._set_running_loop(loop)
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Chromium) -> Iterator[Browser]:
+    """That of all modules; between them its event loop, which would stop every other of its thread, is out of the way."""
+    asyncio._set_running_loop(chromium.loop)
+    yield chromium.browser
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test if the browser's console shows an error or a warning.
+def page(browser: Browser, chromium: Chromium) -> Iterator[Page]:  # noqa: ARG001 - its event loop must be there
+    """A page that fails the test if the browser's console shows an error or a warning; as if it were new."""
+    tab = chromium.tab
+    tab.set_viewport_size(SIZE)
+    with _heard(tab):
+        yield tab
+    if tab.url.startswith("http"):
+        tab.evaluate("localStorage.clear()")
+    tab.goto("about:blank")
+    tab.context.clear_cookies()
+    tab.emulate_media(media="null")
 
-    Nothing moves in it: without a graphics card each frame costs as much as the page.
-    """
-    page = browser.new_page(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+
+@pytest.fixture
+def own_page(browser: Browser) -> Iterator[Page]:
+    """The same for a test that changes what cannot be changed back, such as the clock."""
+    page = _new_page(browser)
+    with _heard(page):
+        yield page
+    page.close()
+
+
+def _new_page(browser: Browser) -> Page:
+    """Nothing moves in it: without a graphics card each frame costs as much as the page."""
+    return browser.new_page(viewport=SIZE, reduced_motion="reduce")
+
+
+@contextmanager
+def _heard(page: Page) -> Iterator[None]:
+    """Fails if the console shows an error or a warning meanwhile."""
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             complaints.append(message.text)
 
+    def fail(error: Error) -> None:
+        complaints.append(str(error))
+
     page.on("console", listen)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    page.close()
+    page.on("pageerror", fail)
+    yield
+    page.remove_listener("console", listen)
+    page.remove_listener("pageerror", fail)
     assert complaints == []
 
 

@@ -22,6 +22,13 @@ from tests.played import played_store
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture
+def page(own_page: Page) -> Page:
+    """Of one's own: tests set its clock."""
+    return own_page
+
+
 _WHOLE_ROWS = """() => {
     const shown = document.querySelector(".ag-body-viewport").clientHeight, row = document.querySelector(".ag-row").offsetHeight;
     return Math.abs(shown - row * Math.min(document.querySelectorAll(".ag-row").length, 10)) <= 2;
