@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, names_under
-from analytics.query import query
+from analytics.query import frame, one_reading, query
 from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats, share_interval
 from analytics.statistics.shifts import holm, share_difference, sign_flip_p
@@ -303,31 +303,55 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
 
 def _pairs(store: Store) -> pl.DataFrame:
-    """Of each game its turns, counted by step, next step (null where none is known), and whether progress rose in either."""
-    return query(
-        store,
-        "SELECT benchmark, condition, team_name, hash(episode_id) AS game, after, rose, next, rises, late, turns AS n "
-        "FROM turn_pairs INNER JOIN compared_games USING (episode_id) WHERE ending = 'ended' "
-        "QUALIFY count(next) OVER (PARTITION BY episode_id) > 0 ORDER BY benchmark, team_name, condition",
-    )
+    """Of each game its turns, counted by step, next step (null where none is known), and whether progress rose in either.
+
+    Games are told apart by the hash of their names, and joined here: DuckDB would compare the names.
+    """
+    with one_reading(store) as connection:
+        games = frame(
+            connection,
+            "SELECT hash(episode_id) AS game, benchmark, condition, team_name FROM compared_games WHERE ending = 'ended' "
+            "ORDER BY benchmark, team_name, condition",
+        )
+        pairs = frame(connection, "SELECT hash(episode_id) AS game, after, rose, next, rises, late, turns AS n FROM turn_pairs")
+    found = pairs.join(games.with_row_index("place"), on="game").filter(pl.col("next").is_not_null().any().over("game"))
+    return found.sort("place", maintain_order=True)
 
 
 def _of_team(pairs: pl.DataFrame) -> Iterator[_Row]:
     games, n = codes(pairs["game"]), pairs["n"].to_numpy().astype(float)
-    steps = sorted(pairs["after"].unique())
-    is_step = {step: (pairs["after"] == step).to_numpy() for step in steps}
     measured, rose = pairs["rose"].is_not_null().to_numpy(), pairs["rose"].fill_null(value=False).to_numpy()
     has_next, next_measured = pairs["next"].is_not_null().to_numpy(), pairs["rises"].is_not_null().to_numpy()
     rises = pairs["rises"].fill_null(value=False).to_numpy()
     every, late = np.ones(len(n), dtype=bool), pairs["late"].to_numpy()
-    for step in steps:
-        yield from _row(LATE, step, games, n, Turns(late, is_step[step], is_step[step], every))
-    yield from _row(LATE, PROGRESS, games, n, Turns(late & measured, rose, rose, measured))
-    for after in steps:
-        for step in steps:
-            follows = (pairs["next"] == step).fill_null(value=False).to_numpy()
-            yield from _row(after, step, games, n, Turns(is_step[after] & has_next, follows, is_step[step], every))
-        yield from _row(after, PROGRESS, games, n, Turns(is_step[after] & next_measured, rises, rose, measured))
+    levels = {step: level_of(games, n, (pairs["after"] == step).to_numpy(), every) for step in sorted(pairs["after"].unique())}
+    follows = {step: (pairs["next"] == step).fill_null(value=False).to_numpy() for step in levels}
+    progress = level_of(games, n, rose, measured)
+    for step, level in levels.items():
+        yield from _row(LATE, step, games, n, Turns(late, level.has, level))
+    yield from _row(LATE, PROGRESS, games, n, Turns(late & measured, rose, progress))
+    for after, of_after in levels.items():
+        for step, level in levels.items():
+            yield from _row(after, step, games, n, Turns(of_after.has & has_next, follows[step], level))
+        yield from _row(after, PROGRESS, games, n, Turns(of_after.has & next_measured, rises, progress))
+
+
+class Level(NamedTuple):
+    """How often turns have what is looked for, whatever came before; the first two of shape (rows of `_pairs`,)."""
+
+    has: NDArray[np.bool_]
+    """The turn itself has it."""
+    known: NDArray[np.bool_]
+    """Of the turn itself it is known."""
+    having: Floats
+    """By game, shape (games,): turns that have it."""
+    knowing: Floats
+    """By game: turns of which it is known."""
+
+
+def level_of(games: NDArray[np.int64], n: Floats, has: NDArray[np.bool_], known: NDArray[np.bool_]) -> Level:
+    """Of turns that have it and of which that is known; games and n as in `against_any_order`."""
+    return Level(has, known, np.bincount(games, weights=n * has).astype(float), np.bincount(games, weights=n * known).astype(float))
 
 
 class Turns(NamedTuple):
@@ -337,10 +361,7 @@ class Turns(NamedTuple):
     """Turns with the step, and a next turn of which is known whether it has what is looked for."""
     follows: NDArray[np.bool_]
     """The next turn has it."""
-    has: NDArray[np.bool_]
-    """The turn itself has it."""
-    known: NDArray[np.bool_]
-    """Of the turn itself it is known."""
+    level: Level
 
 
 def against_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tuple[Floats, Floats, Floats]:
@@ -351,11 +372,13 @@ def against_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tupl
         n: turns of each row that are alike.
         turns: which they are.
     """
-    having, known = np.bincount(games, weights=n * turns.has), np.bincount(games, weights=n * turns.known)
-    others = known[games] - turns.known
-    expected = np.divide(having[games] - turns.has, others, out=np.zeros_like(n), where=others > 0)
+    level, here = turns.level, np.flatnonzero(turns.here)
+    own, amounts = games[here], n[here]
+    others = level.knowing[own] - level.known[here]
+    expected = np.divide(level.having[own] - level.has[here], others, out=np.zeros_like(amounts), where=others > 0)
     hits, sizes, chance = (
-        np.bincount(games, weights=n * turns.here * of).astype(float) for of in (turns.follows, np.ones_like(n), expected)
+        np.bincount(own, weights=weights, minlength=len(level.having)).astype(float)
+        for weights in (amounts * turns.follows[here], amounts, amounts * expected)
     )
     return hits, sizes, chance
 

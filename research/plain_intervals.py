@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.comparison.compare import ValueRange, paired
-from analytics.courses import Turns, against_any_order
+from analytics.courses import Turns, against_any_order, level_of
 from analytics.statistics.intervals import mean_interval, share_interval
 from analytics.statistics.regressions import clustered_regression, correlation, mean_by
 from analytics.statistics.shifts import share_difference
@@ -72,8 +72,9 @@ def _after(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
     found = []
     for level in levels_of(scene, data_sets, random):
         failed = random.random(len(games)) < level[games]
-        turns = Turns(failed & has_next, np.append(failed[1:], [False]), failed, np.ones_like(failed))
-        hits, sizes, expected = against_any_order(games, np.ones(len(games)), turns)
+        n = np.ones(len(games))
+        turns = Turns(failed & has_next, np.append(failed[1:], [False]), level_of(games, n, failed, np.ones_like(failed)))
+        hits, sizes, expected = against_any_order(games, n, turns)
         found.append(share_difference(hits, sizes, expected, sizes) if sizes.sum() else (None, None, None))
     return _column(found, 1), _column(found, 2)
 

@@ -13,7 +13,18 @@ from scipy import stats
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from analytics.courses import LATE, PROGRESS, Times, Turns, against_any_order, hazard_ratio, survival, survival_curves, transitions
+from analytics.courses import (
+    LATE,
+    PROGRESS,
+    Times,
+    Turns,
+    against_any_order,
+    hazard_ratio,
+    level_of,
+    survival,
+    survival_curves,
+    transitions,
+)
 from analytics.statistics.shifts import share_difference
 from tests.analytics.little_games import Game, Move, Step, store_with
 
@@ -102,8 +113,9 @@ def test_null_games_of_unlike_quality_are_claimed_as_seldom_as_promised(games: i
     held = []
     for _ in range(400):
         failed = random.random(games * turns) < 1 / (1 + np.exp(-level - random.normal(0, 1, games)))[of_turn]
-        kinds = Turns(failed & has_next, np.append(failed[1:], [False]), failed, np.ones_like(failed))
-        hits, sizes, expected = against_any_order(of_turn, np.ones(games * turns), kinds)
+        n = np.ones(games * turns)
+        kinds = Turns(failed & has_next, np.append(failed[1:], [False]), level_of(of_turn, n, failed, np.ones_like(failed)))
+        hits, sizes, expected = against_any_order(of_turn, n, kinds)
         found = share_difference(hits, sizes, expected, sizes)
         if found.low is not None and found.high is not None:
             held.append(found.low <= 0 <= found.high)
