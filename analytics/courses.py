@@ -305,7 +305,7 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 def _pairs(store: Store) -> pl.DataFrame:
     """Of each game its turns, counted by step, next step (null where none is known), and whether progress rose in either.
 
-    Games are told apart by the hash of their names, and joined here: DuckDB would compare the names.
+    Games are joined here, by the hash of their names: DuckDB would compare the names.
     """
     with one_reading(store) as connection:
         games = frame(
