@@ -16,6 +16,7 @@ from ingest.files.run import ingest_paths
 from schemas.families import families
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
+from tests.masters import held_open
 from tests.played import played_store
 
 pytestmark = pytest.mark.browser
@@ -33,7 +34,7 @@ OF_FAMILIES = [page.PATH for page in pages() if hasattr(page, "BENCHMARK")]
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games of every family."""
     folder = tmp_path_factory.mktemp("families")
     store = played_store(folder)
@@ -42,7 +43,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
             settings: dict[str, Any] = {"game": "hanabi"} if family.name == "coordination" else {}
             play(family.name, folder / "more" / family.name, games=1, **settings)
     ingest_paths([folder / "more"], store, workers=1)
-    return store
+    Store.settle(store)
+    yield from held_open(store)
 
 
 @pytest.fixture(scope="module")

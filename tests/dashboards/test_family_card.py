@@ -40,6 +40,7 @@ def test_a_family_s_page_counts_its_games_and_is_not_reached_under_another(tmp_p
     store = played_store(tmp_path, judged=False)
     lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
     ingest_paths([asympuzl_logs.write(tmp_path / "asympuzl" / "game.jsonl", lines)], store, workers=1)
+    Store.settle(store)
     overview = to_html(draw_page(store, Address.parse("/", "")).content)
     for asked in ("Highest score", "Most correction spirals", "Loses most", "How sure"):
         assert overview.count(f"<dt>{asked}</dt>") == 2, asked

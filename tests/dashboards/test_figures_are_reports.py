@@ -54,6 +54,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         for place, judge in enumerate(("llm:m/a", "llm:m/b")):
             connection.execute(_JOB, {"judge": judge})
             connection.execute(_VOTES, {"judge": judge, "place": place})
+    Store.settle(found)
     yield from held_open(found)
 
 

@@ -44,7 +44,9 @@ def headlines(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> list[He
     store = begun(tmp_path_factory.mktemp("headlines") / "s.duckdb")
     ingest_paths([shared / "data" / log for log in LOGS], store, workers=1)
     attribute_games(store)
-    return list(_headlines(store))
+    Store.settle(store)
+    with store.reading():
+        return list(_headlines(store))
 
 
 def _headlines(store: Store) -> Iterator[Headline]:

@@ -39,7 +39,9 @@ from tests.masters import held_open
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("why")
     play_planted(folder / "logs", 12, seed=4)
-    yield from held_open(attributed(folder / "logs", folder))
+    found = attributed(folder / "logs", folder)
+    Store.settle(found)
+    yield from held_open(found)
 
 
 def test_of_many_teams_six_have_a_colour_of_their_own() -> None:

@@ -35,6 +35,7 @@ def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
     )
     answers = shared / "data/coordination/coordqa/native_logs"
     ingest_paths([answers / f"all_openai_{who}0.json" for who in ("refusal", "bare_letter")], found, workers=1)
+    Store.settle(found)
     yield from held_open(found)
 
 

@@ -37,6 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)
+    Store.settle(store)
     yield from held_open(store)
 
 

@@ -30,6 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     filled = Store(folder / "played.duckdb")
     ingest_paths([folder / "logs"], filled, workers=1)
     ensure_installed(filled)
+    Store.settle(filled)
     yield from held_open(filled)
 
 
