@@ -7,10 +7,14 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from analytics.installation import ensure_installed
+import duckdb
+import pytest
+
+from analytics.installation import blank, ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 
@@ -22,9 +26,14 @@ def keep_in(folder: Path) -> None:
     _KEPT.append(folder)
 
 
+def new_folder() -> Path:
+    """An empty folder that lasts as long as the test run."""
+    return Path(tempfile.mkdtemp(dir=_home()))
+
+
 def copied(name: str, fill: Callable[[Path], object], folder: Path) -> None:
     """Copy into a folder what `fill` writes into an empty one; only the first process of a run that asks for the name fills it."""
-    home = _KEPT[-1] if _KEPT else _own()
+    home = _home()
     master = home / f"master-{name}"
     with (home / f"master-{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -39,13 +48,51 @@ def copied(name: str, fill: Callable[[Path], object], folder: Path) -> None:
 
 def begun(path: Path) -> Store:
     """A new store with the views, as `Store.create` begins one, but without opening it: that takes DuckDB as long as many a test."""
-    store, blank = Store(path), Store.blank()
-    if blank is None:
+    store, beginning = Store(path), Store.blank()
+    if beginning is None:
         store.create()
         ensure_installed(store)
     else:
-        shutil.copyfile(blank, path)
+        shutil.copyfile(beginning, path)
     return store
+
+
+@contextmanager
+def beginning_without_views() -> Iterator[None]:
+    """Meanwhile new stores have no views, and take half the time to open and to write to; whoever needs views makes them in two seconds."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "blank", staticmethod(_bare))
+        yield
+
+
+@pytest.fixture
+def with_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New stores of this test have the views."""
+    monkeypatch.setattr(Store, "blank", staticmethod(blank))
+
+
+@cache
+def _bare() -> Path:
+    """An empty store without views."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "blank", staticmethod(lambda: None))
+        (store := Store(new_folder() / "s.duckdb")).create()
+    return store.path
+
+
+class WatchedStore(Store):
+    """A store that one test writes to and looks at, in turns: it stays open between readings, until it is written to."""
+
+    _connection: duckdb.DuckDBPyConnection | None = None
+
+    def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        if not read_only and self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        opened = super()._open(read_only=read_only)
+        if read_only and self._connection is None:
+            self._connection = opened.cursor()
+        return opened
 
 
 def held_open(store: Store) -> Iterator[Store]:
@@ -71,6 +118,10 @@ def published_store(shared: Path, folder: Path, *logs: str) -> Store:
 
     copied(hashlib.sha256("\n".join(logs).encode()).hexdigest()[:12], fill, folder)
     return Store(folder / "s.duckdb")
+
+
+def _home() -> Path:
+    return _KEPT[-1] if _KEPT else _own()
 
 
 @cache

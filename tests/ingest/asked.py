@@ -11,6 +11,7 @@ from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from ingest.reading.adapter_types import Adapter
 from schemas.store.store import Store
+from tests.masters import WatchedStore
 
 __all__ = ["Ingested", "ingested", "rows", "written"]
 
@@ -40,7 +41,7 @@ def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
 
 def ingested(folder: Path, *paths: Path, reader: str | Adapter | None = None) -> Ingested:
     """Read paths into the store of a folder."""
-    store = Store(folder / "s.duckdb")
+    store = WatchedStore(folder / "s.duckdb")
     report = ingest_paths(paths, store, log_format=reader, workers=1)
     return Ingested(store, report)
 

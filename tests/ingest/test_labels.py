@@ -278,6 +278,7 @@ def test_files_called_alike_do_not_replace_each_other(tmp_path: Path) -> None:
     assert labels(store, "annotator, answer") == [("ann", "no"), ("bob", "yes")]
 
 
+@pytest.mark.usefixtures("with_views")
 def test_who_contradicts_an_earlier_file_is_told_and_the_last_word_counts(tmp_path: Path) -> None:
     """The same person, question and unit in two files with two answers: said at the import, and agreement takes the later one."""
     store = store_of(tmp_path / "s.duckdb", games=2)

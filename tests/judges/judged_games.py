@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from providers.provider import ModelSettings
 from schemas.records import Action, Agent, Episode, Failure, Json, Label, LogDisagreement, OracleAction, Run, Turn, TurnMetric, Utterance
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.masters import begun
+from tests.masters import begun, new_folder
 
 __all__ = ["DIRECTORS", "ask_model", "counted", "mark", "store_of", "verdict_counts"]
 
@@ -33,18 +35,25 @@ def store_of(path: Path, games: int = 1, turns: int = 3, *, texts: Mapping[str, 
 
     `texts` replaces marks: mark -> text.
     """
+    shutil.copyfile(_filled(Store.blank(), games, turns, tuple((texts or {}).items())), path)
+    return Store(path)
+
+
+@cache
+def _filled(_: Path | None, games: int, turns: int, texts: tuple[tuple[str, str], ...]) -> Path:
+    """Such a store that is only copied: to check and write the rows takes longer; the first argument is what it began as."""
     rows: dict[str, list[tuple[object, ...]]] = {
         "runs": [Run("run", "craft", mark("run"), Json(json.dumps({"c": mark("condition")})), None)]
     }
     for number in range(games):
-        for name, records in _game(f"game-{number}", turns, texts or {}).items():
+        for name, records in _game(f"game-{number}", turns, dict(texts)).items():
             rows.setdefault(name, []).extend(records)
-    store = begun(path)
+    store = begun(new_folder() / "s.duckdb")
     arrow = batches.to_arrow(rows)
     batches.check(arrow)
     with store.writing() as connection:
         batches.insert(connection, arrow)
-    return store
+    return store.path
 
 
 def _game(game: str, turns: int, texts: Mapping[str, str]) -> dict[str, Sequence[tuple[object, ...]]]:

@@ -208,6 +208,7 @@ def test_a_budget_limits_what_is_submitted(tmp_path: Path) -> None:
         assert counted(url)["requests"] == sent.calls
 
 
+@pytest.mark.usefixtures("with_views")
 def test_the_commands(tmp_path: Path) -> None:
     """Submit, look, collect, and nothing left."""
     store = store_of(tmp_path / "s.duckdb", turns=1)

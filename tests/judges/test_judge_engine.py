@@ -105,6 +105,7 @@ def said(store: Store) -> list[tuple[object, ...]]:
 THREE = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 
 
+@pytest.mark.usefixtures("with_views")
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("copies", [1, 5])
 def test_rubrics_judged_at_once_give_what_each_gives_alone(tmp_path: Path, copies: int) -> None:
@@ -124,6 +125,7 @@ def test_rubrics_judged_at_once_give_what_each_gives_alone(tmp_path: Path, copie
     assert len({report.units for report in reports}) == len({report.judge_run_id for report in reports}) == len(THREE)
 
 
+@pytest.mark.usefixtures("with_views")
 def test_rubrics_interrupted_at_once_keep_the_games_that_were_through(tmp_path: Path) -> None:
     """Of every rubric the same games."""
     store = played_store(tmp_path, judged=False)

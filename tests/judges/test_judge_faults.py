@@ -155,6 +155,7 @@ def test_a_redirect_within_the_server_is_followed(tmp_path: Path) -> None:
     assert verdict_counts(store) == {"answered": TURNS * QUESTIONS}
 
 
+@pytest.mark.usefixtures("with_views")
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", ["endless", "bomb"])
 def test_no_reply_can_fill_the_memory(tmp_path: Path, fault: str) -> None:

@@ -53,8 +53,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def told_anew(store: Store, rubric: str, kind: str) -> list[tuple[Unit, Unit]]:
     """Each unit that the probe changes, as it is and perturbed."""
     plain = find(rubric)
-    before = as_they_are(store.path, rubric)
-    return [(before[unit.unit_id], unit) for unit in selected_units(store, as_probe(plain, kind), select(store, plain, None))]
+    with store.reading():
+        before = as_they_are(store.path, rubric)
+        return [(before[unit.unit_id], unit) for unit in selected_units(store, as_probe(plain, kind), select(store, plain, None))]
 
 
 @cache

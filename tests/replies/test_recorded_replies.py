@@ -35,6 +35,7 @@ from providers.provider import ModelSettings
 from schemas.store.store import Store
 from tests.games.seats import ingested, play
 from tests.judges.judged_games import ask_model, mark, store_of
+from tests.masters import beginning_without_views
 from tests.places import SHARED
 from tests.providers.test_forms import replying
 from tests.servers.dialects import completion, form_of
@@ -87,7 +88,8 @@ def read_in(store: Store, model: str = "openai/stub") -> list[str]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A game of one turn, about which every case asks a model of its own; one message of it is that of the readers."""
-    return store_of(tmp_path_factory.mktemp("game") / "s.duckdb", turns=1, texts={mark("public", "D1", 1): TEXT})
+    with beginning_without_views():
+        return store_of(tmp_path_factory.mktemp("game") / "s.duckdb", turns=1, texts={mark("public", "D1", 1): TEXT})
 
 
 # -- judges -----------------------------------------------------------------------------------------------
@@ -196,7 +198,8 @@ def conversation(folder: Path, turns: Sequence[tuple[str, str]]) -> Store:
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A conversation, about which every case asks a model of its own."""
-    return conversation(tmp_path_factory.mktemp("talk"), CONVERSATION)
+    with beginning_without_views():
+        return conversation(tmp_path_factory.mktemp("talk"), CONVERSATION)
 
 
 def decisive(store: Store, model: str, replies: Sequence[Any]) -> dict[str, Any]:

@@ -383,6 +383,7 @@ def test_what_a_skipped_action_leaves_empty_is_no_difference(tmp_path: Path) -> 
     assert rows(store, "select field from log_disagreements where field = 'B.actions'") == [("B.actions",)]
 
 
+@pytest.mark.usefixtures("with_views")
 def test_answers_without_json_are_counted_where_the_log_does_not_say_so(tmp_path: Path) -> None:
     """The raw answer is there to be read: actions, failures and the view count the same."""
     log = log_of(("prose", IDLE, "more prose", IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE))
@@ -424,6 +425,7 @@ IDLE = answer("hm")
 REFUSED = answer("again", replace(0, "cross", "navy"))
 
 
+@pytest.mark.usefixtures("with_views")
 @pytest.mark.parametrize(
     ("answers", "kinds"),
     [
@@ -477,6 +479,7 @@ PLANTED: dict[str, Callable[[set[str]], bool]] = {
 }
 
 
+@pytest.mark.usefixtures("with_views")
 def test_scripted_players_plant_their_spirals(tmp_path: Path) -> None:
     """Those who play well have none, those who over-correct loop, those who do not act stall; in every game."""
     play(PlayRequest(out=tmp_path / "logs", personas=tuple(PLANTED), sizes=(4,), seeds=tuple(range(4))))

@@ -405,6 +405,7 @@ def test_an_outcome_that_cannot_be_read_is_told(tmp_path: Path, values: dict[str
     assert found.rows("SELECT count(*) FROM episodes") == [(3,)]
 
 
+@pytest.mark.usefixtures("with_views")
 @pytest.mark.parametrize(("form", "key"), [("jsonl", "id"), ("json", "task"), ("parquet", "problem_id")])
 def test_repeats_of_a_task_are_attempts_at_it(form: str, key: str, tmp_path: Path) -> None:
     """Without a mapping as with `outcome.task: id`: tasks are the clusters of intervals, and teams are paired on them."""

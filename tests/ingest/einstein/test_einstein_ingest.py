@@ -153,6 +153,7 @@ def test_a_manifest_that_says_something_else_is_a_disagreement(store: Store, run
     ]
 
 
+@pytest.mark.usefixtures("with_views")
 @pytest.mark.parametrize(
     ("prompts", "manifest", "use_cot"),
     [

@@ -121,6 +121,7 @@ def test_a_number_is_a_grade_only_where_all_are_0_or_1(
     assert {success for (success,) in ingested(tmp_path, tmp_path / "points.json").rows("SELECT success FROM episodes")} == known
 
 
+@pytest.mark.usefixtures("with_views")
 def test_a_sample_that_two_logs_hold_counts_once(logs: Path, tmp_path: Path) -> None:
     """A log and the same as JSON: both are in the store, and no rate counts a sample twice."""
     from inspect_ai.log import write_eval_log
@@ -228,6 +229,7 @@ def test_a_log_that_unpacks_to_more_than_any_log_has_is_refused_with_the_limit(l
     assert whole.report.episodes == 0
 
 
+@pytest.mark.usefixtures("with_views")
 @pytest.mark.shared
 def test_published_logs_arrive_whole(shared: Path, tmp_path: Path) -> None:
     """Samples and messages as counted there; the newer compression too."""

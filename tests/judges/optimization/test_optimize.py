@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from schemas.common.errors import UsageError
 from schemas.records import Label
 from schemas.store.store import Store
 from tests.judges.judged_games import counted, store_of
+from tests.masters import new_folder
 from tests.servers.stub_server import stub_server
 from tests.servers.tunable_judge import TunableJudge, tunable_judge
 
@@ -71,7 +74,14 @@ def number(game: str, turn: int) -> int:
 def labelled_store(folder: Path, games: int = GAMES, question: str = "Q1", *, only: str | None = None) -> Store:
     """Games whose messages hold a number, and a person's labels: whether it is even."""
     (folder / "places.yaml").write_text(RUBRIC)
-    store = store_of(folder / "s.duckdb", games=games, turns=TURNS)
+    shutil.copyfile(_labelled(games, question, only), folder / "s.duckdb")
+    return Store(folder / "s.duckdb")
+
+
+@cache
+def _labelled(games: int, question: str, only: str | None) -> Path:
+    """Such a store, which is only copied."""
+    store = store_of(new_folder() / "s.duckdb", games=games, turns=TURNS)
     labels = []
     with store.writing() as connection:
         connection.execute("DELETE FROM utterances WHERE channel = 'private' OR superseded OR agent != 'D1'")
@@ -84,7 +94,7 @@ def labelled_store(folder: Path, games: int = GAMES, question: str = "Q1", *, on
                 answer = only or ("no" if said % 2 else "yes")
                 labels.append(Label("hand.csv", "ann", "places", question, f"{game}/{turn}", game, turn, None, answer, None))
     add_labels(store, labels)
-    return store
+    return store.path
 
 
 def optimize(store: Store, url: str, *options: str, optimizer: str = "gepa", candidates: int = 2) -> Result:
@@ -190,6 +200,7 @@ def test_the_budget_holds_and_the_next_run_goes_on(tmp_path: Path) -> None:
 
 RUN = """
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 from schemas.store.store import Store
