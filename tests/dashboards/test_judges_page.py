@@ -75,6 +75,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"labels": labels}))
     ensure_installed(store)
+    Store.settle(store)
     return store
 
 

@@ -51,6 +51,7 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         folder, written(folder / "chat.jsonl", {"id": "x", "messages": CHAT}, {"id": "y", "messages": CHAT, "score": 0.5})
     ).store
     ensure_installed(store)
+    Store.settle(store)
     yield from held_open(store)
 
 

@@ -220,6 +220,7 @@ def test_a_store_of_transcripts_has_no_words_of_games(tmp_path: Path) -> None:
         written(tmp_path / "logs" / f"{name}.jsonl", {"id": "x", "messages": CHAT * 2, "score": len(name) % 2})
     store = ingested(tmp_path, tmp_path / "logs").store
     ensure_installed(store)
+    Store.settle(store)
     page = re.sub(r"<[^>]+>", " ", to_html(draw_page(store, Address.parse("/", "")).content))
     for word in ("transcripts", "with a score", "verdicts", "labels"):
         assert word in page

@@ -32,6 +32,7 @@ def played(folder: Path, name: str, request: PlayRequest) -> Store:
     store = Store(folder / f"{name}.duckdb")
     ingest_paths([request.out], store, workers=1)
     ensure_installed(store)
+    Store.settle(store)
     return store
 
 
@@ -39,7 +40,8 @@ def test_every_team_has_a_panel(tmp_path: Path) -> None:
     """Fifteen teams are fifteen panels, each with a title of its own."""
     request = PlayRequest(out=tmp_path / "logs", personas=PERSONAS, builders=BUILDERS, structures=1, turns=3, processes=1)
     store = played(tmp_path, "s", request)
-    written = document(store, {"remove-gap": report(store, "remove-gap")})
+    with store.reading():
+        written = document(store, {"remove-gap": report(store, "remove-gap")})
     assert written.count('"name":"attempted"') == len(PERSONAS) * len(BUILDERS)
     broken = written.replace("\\u003c\\u002fsup\\u003e\\u003cbr\\u003e\\u003csup\\u003e", " ")  # a title of several lines
     assert all(broken.count(f"\\u003cbr\\u003e\\u003csup\\u003ebuilder {builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
@@ -97,6 +99,7 @@ def test_a_panel_that_pools_turn_limits_says_so(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path / f"logs{turns}" for turns in (3, 4, 5)], store, workers=1)
     ensure_installed(store)
+    Store.settle(store)
     said = {}
     for model in ("", "clear", "vague"):
         with reader(store, Address.parse("/remove-gap", f"?model={model}" if model else "")) as read:
