@@ -31,12 +31,15 @@ class _Answer(NamedTuple):
     headers: Mapping[str, str]
 
 
-class _Dash(NamedTuple):
+class Dash(NamedTuple):
+    """The command while it runs."""
+
     port: int
     link: str
     process: subprocess.Popen[str]
 
     def ask(self, method: str = "GET", path: str = "/", *, host: str | None = None, body: bytes | None = None, **headers: str) -> _Answer:
+        """Of a request."""
         names = {
             "Host": host if host is not None else f"127.0.0.1:{self.port}",
             **{name.replace("_", "-"): text for name, text in headers.items()},
@@ -50,14 +53,19 @@ class _Dash(NamedTuple):
                 return _Answer(found.status, found.read().decode(errors="replace"), dict(found.getheaders()))
 
     def post(self, content: object, **headers: str) -> _Answer:
+        """Of a callback's request."""
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
         return self.ask("POST", UPDATE, body=body, **{"Content_Type": "application/json", **headers})
 
 
+_PROGRAM = "from dashboards import server; server.draw_ahead = lambda *_: True; from cotrace.cli import main; main()"
+"""Draws no page ahead, which would take longer than all that is asked here."""
+
+
 @contextmanager
-def dash(store: Store, *options: str, **variables: str) -> Iterator[_Dash]:
+def dash(store: Store, *options: str, **variables: str) -> Iterator[Dash]:
     """The command, until the block is left; nothing it writes may be a traceback."""
-    command = [sys.executable, "-c", "from cotrace.cli import main; main()", "dash", "--store", str(store.path), "--port", "0", *options]
+    command = [sys.executable, "-c", _PROGRAM, "dash", "--store", str(store.path), "--port", "0", *options]
     environment = {name: text for name, text in os.environ.items() if name not in {"COTRACE_DEBUG", "COTRACE_TOKEN"}}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment | variables)
     assert process.stderr is not None
@@ -66,7 +74,7 @@ def dash(store: Store, *options: str, **variables: str) -> Iterator[_Dash]:
         before += line
         assert line, before
     try:
-        yield _Dash(urlsplit(link[1]).port or 0, link[1], process)
+        yield Dash(urlsplit(link[1]).port or 0, link[1], process)
     finally:
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=30)[1]
@@ -76,17 +84,19 @@ def dash(store: Store, *options: str, **variables: str) -> Iterator[_Dash]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """One little game."""
-    return store_of(tmp_path_factory.mktemp("access") / "s.duckdb")
+    store = store_of(tmp_path_factory.mktemp("access") / "s.duckdb")
+    Store.settle(store)
+    return store
 
 
 @pytest.fixture(scope="module")
-def local(store: Store) -> Iterator[_Dash]:
+def local(store: Store) -> Iterator[Dash]:
     """The dashboard as it is started by default."""
     with dash(store) as served:
         yield served
 
 
-def callbacks(served: _Dash) -> list[dict[str, Any]]:
+def callbacks(served: Dash) -> list[dict[str, Any]]:
     """What the dashboard says of its callbacks, those that run in the browser left out."""
     known: list[dict[str, Any]] = json.loads(served.ask("GET", "/_dash-dependencies").text)
     return [entry for entry in known if not entry["clientside_function"]]
@@ -116,7 +126,7 @@ def _id(pattern: str, part: str) -> Any:
     return {name: text if isinstance(text, str) else part for name, text in json.loads(pattern).items()}
 
 
-def saving(served: _Dash) -> dict[str, Any]:
+def saving(served: Dash) -> dict[str, Any]:
     """The request with which the labelling page saves an answer to every question of a unit."""
     ids = [{"type": "label-answer", "question": f"PS{number}"} for number in range(1, 7)]
     asked = {"rubric": "pragmatic_sufficiency", "unit": "game-0/1", "group": 0}
@@ -140,7 +150,7 @@ def labels_of_eve(store: Store) -> int:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "localhost:9000", "[::1]:8050", "LOCALHOST", "127.8.8.8"])
-def test_this_machine_is_answered(local: _Dash, host: str) -> None:
+def test_this_machine_is_answered(local: Dash, host: str) -> None:
     """By every name that it has for itself, through a tunnel's port too."""
     assert local.ask(host=host).status == 200
 
@@ -150,7 +160,7 @@ def test_this_machine_is_answered(local: _Dash, host: str) -> None:
     ["evil.example", "evil.example:8050", "localhost.evil.example", "127.0.0.1.evil.example", EVERYWHERE, "10.0.0.1", "", "a b", "["],
 )
 @pytest.mark.parametrize("path", ["/", "/_dash-layout", "/assets/base.css"])
-def test_a_name_that_was_made_to_point_here_is_not(local: _Dash, host: str, path: str) -> None:
+def test_a_name_that_was_made_to_point_here_is_not(local: Dash, host: str, path: str) -> None:
     """DNS rebinding: the browser believes that it talks to the page's own server."""
     answer = local.ask("GET", path, host=host)
     assert answer.status in {400, 403}
@@ -160,19 +170,19 @@ def test_a_name_that_was_made_to_point_here_is_not(local: _Dash, host: str, path
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://localhost.evil.example", "http://[::1", ""]
 )
-def test_other_pages_save_no_labels(local: _Dash, store: Store, origin: str) -> None:
+def test_other_pages_save_no_labels(local: Dash, store: Store, origin: str) -> None:
     """What saves for a page of ours does not for a page of others; the fields are the same."""
     answer = local.post(saving(local), Origin=origin)
     assert (answer.status, labels_of_eve(store)) == (403, 0)
 
 
-def test_a_browser_that_says_where_it_comes_from_is_believed(local: _Dash, store: Store) -> None:
+def test_a_browser_that_says_where_it_comes_from_is_believed(local: Dash, store: Store) -> None:
     """Without Origin, Sec-Fetch-Site tells."""
     assert local.post(saving(local), Sec_Fetch_Site="cross-site").status == 403
     assert labels_of_eve(store) == 0
 
 
-def test_our_own_pages_save_labels(local: _Dash, store: Store) -> None:
+def test_our_own_pages_save_labels(local: Dash, store: Store) -> None:
     """The same request from the dashboard's own address."""
     answer = local.post(saving(local), Origin=f"http://127.0.0.1:{local.port}", Sec_Fetch_Site="same-origin")
     assert answer.status == 200, answer.text
@@ -181,7 +191,7 @@ def test_our_own_pages_save_labels(local: _Dash, store: Store) -> None:
         connection.execute("DELETE FROM labels WHERE annotator = 'eve'")
 
 
-def test_the_server_is_none_for_development(local: _Dash) -> None:
+def test_the_server_is_none_for_development(local: Dash) -> None:
     """Its name tells neither Python nor versions, and pages cannot be framed or sniffed by others."""
     headers = local.ask().headers
     assert headers["Server"] == "cotrace"
@@ -230,7 +240,7 @@ NONSENSE: list[Any] = [None, [], {}, "x", {"output": "x.y"}, {"output": 3}, b"{"
 
 
 @pytest.mark.parametrize("content", NONSENSE, ids=[str(one)[:12] for one in NONSENSE])
-def test_requests_that_make_no_sense_are_told_so(local: _Dash, content: object) -> None:
+def test_requests_that_make_no_sense_are_told_so(local: Dash, content: object) -> None:
     """400, in one line; `dash` looks that the terminal shows no traceback either."""
     assert local.post(content).status == 400
 
@@ -238,7 +248,7 @@ def test_requests_that_make_no_sense_are_told_so(local: _Dash, content: object) 
 @pytest.mark.parametrize(
     "value", [None, 5, "x", [5], {"a": 1}, [{"points": []}], [{"points": [{"customdata": [["/x"], 7]}]}], [[["deep"]]]], ids=str
 )
-def test_a_callback_with_other_values_than_a_page_sends(local: _Dash, value: object) -> None:
+def test_a_callback_with_other_values_than_a_page_sends(local: Dash, value: object) -> None:
     """Every callback of the dashboard, with values of every shape: an answer or a refusal, never a fault."""
     found = callbacks(local)
     assert len(found) >= 7
@@ -254,7 +264,7 @@ def test_a_callback_with_other_values_than_a_page_sends(local: _Dash, value: obj
     ("asked", "status"),
     [({}, 200), ({"filterModel": [1]}, 400), ({"filterModel": {"a": [1]}}, 400), ({"sortModel": "a"}, 400), ({"startRow": -1}, 400)],
 )
-def test_what_a_grid_asks_for_may_make_no_sense(local: _Dash, asked: dict[str, Any], status: int) -> None:
+def test_what_a_grid_asks_for_may_make_no_sense(local: Dash, asked: dict[str, Any], status: int) -> None:
     """It is told so, and is no fault of ours."""
     found = next(entry for entry in callbacks(local) if "getRowsResponse" in entry["output"])
     values = [{"name": "sql", "part": "", "at": ""}, "/sql", "?query=SELECT 1 AS a"]
@@ -268,19 +278,19 @@ def test_what_a_grid_asks_for_may_make_no_sense(local: _Dash, asked: dict[str, A
 @pytest.mark.parametrize(
     "path", ["/assets/../../etc/passwd", "/_dash-component-suites/../x", "/_dash-component-suites/dash/..%2f..%2fx.js", "/%00", "/%ff"]
 )
-def test_odd_paths_are_no_faults(local: _Dash, path: str) -> None:
+def test_odd_paths_are_no_faults(local: Dash, path: str) -> None:
     """Nothing outside the dashboard's own files is served, and nothing breaks."""
     answer = local.ask("GET", path)
     assert answer.status in {200, 400, 404}
     assert "root:" not in answer.text
 
 
-def test_a_body_without_end_is_not_read(local: _Dash) -> None:
+def test_a_body_without_end_is_not_read(local: Dash) -> None:
     """More than a page could send is refused."""
     assert local.ask("POST", UPDATE, Content_Type="application/json", Content_Length=str(5 * 2**20)).status == 413
 
 
-def test_a_port_that_is_taken_is_said_in_one_line(local: _Dash, store: Store) -> None:
+def test_a_port_that_is_taken_is_said_in_one_line(local: Dash, store: Store) -> None:
     """With the mend."""
     command = [sys.executable, "-c", "from cotrace.cli import main; main()", "dash", "--store", str(store.path), "--port", str(local.port)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -288,7 +298,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(local: _Dash, store: Store) ->
     assert "name another with --port" in done.stderr
 
 
-def test_texts_of_logs_lead_nowhere(local: _Dash) -> None:
+def test_texts_of_logs_lead_nowhere(local: Dash) -> None:
     """A point's data may hold what a log says: only addresses of our own pages are followed."""
     for data, leads in (("//evil.example/x", False), ("/\\evil.example", False), ("/nowhere", False), ("/game?episode=1", True)):
         inputs = [{"id": {"type": "figure", "name": "f"}, "property": "clickData", "value": {"points": [{"customdata": [3, data]}]}}]
@@ -298,6 +308,6 @@ def test_texts_of_logs_lead_nowhere(local: _Dash) -> None:
         assert (data in json.loads(answer.text or "{}").get("response", {}).get("address", {}).get("href", "")) is leads, answer
 
 
-def test_the_served_files_are_ours(local: _Dash) -> None:
+def test_the_served_files_are_ours(local: Dash) -> None:
     """The style sheet comes through the real server."""
     assert local.ask("GET", "/assets/base.css").text == (Path(__file__).parents[2] / "dashboards/assets/base.css").read_text("utf-8")

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page
 
 from schemas.store.store import Store
-from tests.dashboards.test_access import TOKEN, dash
+from tests.dashboards.test_access import TOKEN, Dash, dash
 
 pytestmark = pytest.mark.browser
 
@@ -58,10 +58,17 @@ def proxied(folder: Path, upstream: int, cut: str) -> Iterator[str]:
 needs_nginx = pytest.mark.skipif(NGINX is None, reason="needs Debian's nginx: apt-get install nginx")
 
 
+@pytest.fixture(scope="module")
+def served(played: Store) -> Iterator[Dash]:
+    """The dashboard that knows its path."""
+    with dash(played, "--base-path", BASE, "--token", TOKEN) as found:
+        yield found
+
+
 @needs_nginx
-def test_a_proxy_may_take_the_path_off(played: Store, tmp_path: Path) -> None:
+def test_a_proxy_may_take_the_path_off(served: Dash, tmp_path: Path) -> None:
     """The same links, cookie and files as where it keeps the path."""
-    with dash(played, "--base-path", BASE, "--token", TOKEN) as served, proxied(tmp_path, served.port, "/") as site:
+    with proxied(tmp_path, served.port, "/") as site:
         through = served._replace(port=urlsplit(site).port or 0)
         opened = through.ask(path=f"{BASE}/game?token={TOKEN}&turn=2")
         assert (opened.status, opened.headers["Location"]) == (303, f"{BASE}/game?turn=2")
@@ -76,13 +83,13 @@ def test_a_proxy_may_take_the_path_off(played: Store, tmp_path: Path) -> None:
 
 
 @needs_nginx
-def test_everything_of_a_page_stays_under_the_path(played: Store, page: Page, tmp_path: Path) -> None:
+def test_everything_of_a_page_stays_under_the_path(served: Dash, page: Page, tmp_path: Path) -> None:
     """From the link with the token over links, a click on a figure, search, a query and a turn to files; nothing leaves the path."""
     asked: list[str] = []
     failed: list[str] = []
     page.on("request", lambda request: asked.append(urlsplit(request.url).path))
     page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
-    with dash(played, "--base-path", BASE, "--token", TOKEN) as served, proxied(tmp_path, served.port, "") as site:
+    with proxied(tmp_path, served.port, "") as site:
         assert served.link == f"http://127.0.0.1:{served.port}{BASE}/?token={TOKEN}"
         page.goto(f"{site}failures?token={TOKEN}")
         assert page.url == f"{site}failures"
