@@ -110,8 +110,8 @@ select
     coalesce(processes.process_n, 0) as process_n,
     processes.process_mean,
     case
-        when processes.most is null then processes.process_mean - processes.t * nullif(processes.sem, 0)
-        else processes.least + processes.share_low * (processes.most - processes.least)
+        when processes.most is not null then processes.least + processes.share_low * (processes.most - processes.least)
+        when processes.sem > 0 then greatest(processes.process_mean - processes.t * processes.sem, processes.least)
     end as process_low,
     case
         when processes.most is null then processes.process_mean + processes.t * nullif(processes.sem, 0)

@@ -122,3 +122,12 @@ def test_shares_of_failure_categories_are_taken_over_turns(played: Store) -> Non
     )
     assert len(found) > 1
     assert all(turns == count and steps == total for _, turns, steps, count, total in found.rows())
+
+
+@pytest.mark.shared
+def test_an_interval_of_steps_over_the_optimum_ends_at_the_optimum(published: Store) -> None:
+    """Few games gave intervals of less than one, which no game can be."""
+    found = query(published, "from team_overview where process_low is not null")
+    assert len(found) > 1
+    assert (found["process_low"] >= 1).all()
+    assert (found["process_low"] <= found["process_mean"]).all()
