@@ -45,7 +45,8 @@ class Drawing(Protocol):
     """What a drawing module offers.
 
     It may have more: `about(game)` and `prose(text)`, see the functions of these names; CARRIED_OUT, the codes of errors that do not keep
-    an action from being carried out; REFUSALS, code of an error -> what it says; STILL, the sentence for a turn without an action.
+    an action from being carried out; ACCEPTED, the word next to an action that was carried out; REFUSALS, code of an error -> what it says;
+    STILL, the sentence for a turn without an action.
     """
 
     def turn(self, game: Transcript, turn: TurnView) -> Part:

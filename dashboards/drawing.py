@@ -23,6 +23,7 @@ from dashboards.reader import kept, reader
 from dashboards.requests import tell
 from schemas.common.errors import CotraceError, StoreError, UsageError
 from schemas.common.text import in_shell, printable
+from schemas.families import title_of
 from schemas.store.stores import state_of
 
 if TYPE_CHECKING:
@@ -207,6 +208,8 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
             if about := getattr(page, "BENCHMARK", None):
                 found = found.filter(found["benchmark"] == about)
+                if found.is_empty():
+                    return Drawn(head, None, _headed(_not_played(about), page.TITLE), page.TITLE, state)
             return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read), state)
 
     return draw() if raises else _or_why(draw, lambda said: alone(said, state))
@@ -293,6 +296,12 @@ def _update_views(store: Store, update: Future[None]) -> None:
         update.set_result(None)
     finally:
         del _UPDATES[store.path]
+
+
+def _not_played(benchmark: str) -> Part:
+    """A page of a family without a game in the store: filters would choose among none."""
+    commands = f"cotrace play {benchmark} --out logs/\ncotrace ingest logs/"
+    return note(f"No {title_of(benchmark)} game in this store.", html.Pre(commands))
 
 
 def _headed(content: Part, title: str) -> Part:

@@ -152,7 +152,7 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
     ]
     labels = [(_short_label if is_tall else _label)(name, row, teams) for row, name in shown]
     legend = 26 * (_failure_bars in bars)
-    row = _ROW + (8 if is_tall else 12) * max(label.count("<br>") - 1 for label in labels)
+    row = _ROW + (14 if is_tall else 12) * max(label.count("<br>") - 1 for label in labels)
     height = (panels * (_GAP + (row - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
     margin = {"l": 10, "r": 12, "t": 34, "b": 58 + legend}
     drawn = Panels(
@@ -203,9 +203,15 @@ def _short_label(name: TeamName, row: Row, teams: Teams) -> str:
     is_one_model = bool(name.detail) and len({other.model for other in teams.names}) == 1
     tail = name.detail.split(", ")[-1] if name.detail and not is_one_model else ""
     small = f"{plain(short(tail, 14))} " if tail and [other.model for other in teams.names].count(name.model) > 1 else ""
-    lines = textwrap.wrap(name.detail if is_one_model else name.model, _NARROW, max_lines=2, placeholder="…")
-    called = "<br>".join(map(plain, lines))
+    whole = {other.detail if is_one_model else other.model for other in teams.names}
+    own = name.detail if is_one_model else name.model
+    is_alone = [_cut(other) for other in whole].count(_cut(own)) == 1
+    called = "<br>".join(map(plain, _cut(own) if is_alone else textwrap.wrap(own, _NARROW)))
     return f"<span style='font-size: 11px'>{called}</span><br><span style='font-size: 10px'>{small}n {row['games']}{few}</span>"
+
+
+def _cut(text: str) -> list[str]:
+    return textwrap.wrap(text, _NARROW, max_lines=2, placeholder="…")
 
 
 def _label(name: TeamName, row: Row, teams: Teams) -> str:

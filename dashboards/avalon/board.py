@@ -22,6 +22,9 @@ _STAGES: Final = {
 class AvalonDrawing:
     """The table before and after a turn, a row a player."""
 
+    ACCEPTED = ""
+    """A vote is carried out whatever it says: `voted to reject accepted` contradicts itself."""
+
     def about(self, game: Transcript) -> str:
         """Who knows what."""
         return (

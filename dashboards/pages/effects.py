@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.reports import report
-from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, plain, styled
+from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, numbered, plain, styled
 from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
 from dashboards.parts import Later, Part, card, figure, html, link_choices, note
 from dashboards.reader import Reader, kept, looks_of_teams, names_of_teams
 from schemas.common.text import in_shell, printable
 from schemas.common.wording import count, counted, in_words, number
+from schemas.families import family
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -239,7 +240,8 @@ def survival_figure(rows: pl.DataFrame) -> go.Figure | None:
                 look=tuple(part["look"][0]) if alone and "look" in part.columns else None,
             )
         )
-    return curves(drawn[:_MOST_CURVES], across="turn", up=f"games without {rows['event'][0]}")
+    found = curves(drawn[:_MOST_CURVES], across="turn", up=f"games without {rows['event'][0]}")
+    return found.update_xaxes(**numbered(max(rows["turn"])))
 
 
 def power_figure(rows: pl.DataFrame) -> go.Figure | None:
@@ -352,17 +354,23 @@ def content(read: Reader) -> Part:
     benchmark = shown_benchmark(read, names)
     if benchmark is None:
         return html.Div([html.H1(TITLE), note("No games that ended under these filters: nothing to learn from.")])
-    asked, _ = _asked(read)
+    asked, _ = _asked(read, benchmark)
+    questions = _questions(benchmark).items()
     choices = [
         *benchmark_choices(read, names, benchmark, "event"),
-        link_choices("Ask", [(one.title, read.address.to(ask=name, event=None), name == asked) for name, one in QUESTIONS.items()]),
+        link_choices("Ask", [(one.title, read.address.to(ask=name, event=None), name == asked) for name, one in questions]),
     ]
     return html.Div([html.H1(TITLE), html.Div(choices), _CARD(read, benchmark)])
 
 
-def _asked(read: Reader) -> tuple[str, EffectsSection]:
-    name = read.address.one("ask")
-    return (name, QUESTIONS[name]) if name in QUESTIONS else next(iter(QUESTIONS.items()))
+def _questions(benchmark: str) -> Mapping[str, EffectsSection]:
+    """Those that make sense: turns of transcripts have no outcome, so that none follows on another."""
+    return QUESTIONS if family(benchmark) else {name: one for name, one in QUESTIONS.items() if name != "transitions"}
+
+
+def _asked(read: Reader, benchmark: str) -> tuple[str, EffectsSection]:
+    name, questions = read.address.one("ask"), _questions(benchmark)
+    return (name, questions[name]) if name in questions else next(iter(questions.items()))
 
 
 def _report(read: Reader, name: str, benchmark: str) -> pl.DataFrame:
@@ -384,7 +392,7 @@ def _report(read: Reader, name: str, benchmark: str) -> pl.DataFrame:
 
 
 def _card(read: Reader, benchmark: str) -> Part:
-    _, question = _asked(read)
+    _, question = _asked(read, benchmark)
     rows = _report(read, question.report, benchmark)
     if rows.is_empty():
         return card(

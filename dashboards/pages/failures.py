@@ -171,7 +171,7 @@ def _commonest(rows: pl.DataFrame, by: str, failures: Mapping[str, str]) -> str:
 
     wrong = rows.filter(pl.col("category").is_in(list(failures)))
     if wrong.is_empty():
-        return "Nothing went wrong."
+        return f"No failure in {counted(int(rows.unique(by)['denominator'].sum()), 'turn')}."
     totals = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
     category, turns_ = totals.row(0)
     whole = int(rows.unique(by)["denominator"].sum())

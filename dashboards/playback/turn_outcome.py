@@ -99,7 +99,11 @@ def _reason(action: ActionView, here: TurnFacts, draw: Drawing) -> str:
 
 
 def _action(action: ActionView, here: TurnFacts, draw: Drawing, *, went_wrong: bool) -> Part:
-    answer = {True: "accepted", False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action, here, draw)}", None: ""}
+    answer = {
+        True: getattr(draw, "ACCEPTED", "accepted"),
+        False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action, here, draw)}",
+        None: "",
+    }
     said = answer[action.accepted]
     kind = "pill good" if action.accepted else "pill bad"
     return html.Div(

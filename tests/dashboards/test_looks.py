@@ -14,25 +14,30 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
+from analytics.reports import report
 from dashboards.address import Address
+from dashboards.avalon import page as avalon
 from dashboards.boards import drawing_of
+from dashboards.drawing import draw_page
 from dashboards.figures import _MARK_SYMBOLS, Axis, Dot, dot_plot, styled
 from dashboards.grid import RowRange, block, few
 from dashboards.grid import written as written_rows
 from dashboards.judging.scores import dots
 from dashboards.overcooked.page import PAGE as OVERCOOKED
-from dashboards.pages import failures, game, judges, overview, runs, spirals, turns, why
+from dashboards.pages import effects, failures, game, judges, overview, runs, spirals, turns, why
 from dashboards.pages.overview import family_card
 from dashboards.parts import Part, note, to_html
 from dashboards.playback import turn_outcome
 from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
+from ingest.files.run import ingest_paths
 from judges.evidence.transcript import ActionView, OracleView, TurnView
 from schemas.common import wording
 from schemas.families import title_of
 from schemas.store.store import Store
 from tests.ingest.asked import ingested, written
 from tests.masters import held_open
+from tests.places import ROOT
 from tests.played import played_store
 
 CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
@@ -341,6 +346,56 @@ def test_a_store_of_transcripts_has_no_page_of_games(chats: Store, played: Store
     """Its menu said Transcripts, and the page Games."""
     heads = [re.findall(r"<h[12][^>]*>([^<]+)<", to_html(page_of(store, game))) for store in (chats, played)]
     assert heads == [["Transcripts"] * 2, ["Games"] * 2]
+
+
+def test_a_family_that_is_not_in_the_store_has_no_filters(chats: Store) -> None:
+    """Remove gap spoke of 0 games and of filters that were not set, and asked for a judge of directors."""
+    drawn = draw_page(chats, Address.parse("/remove-gap", ""))
+    text = re.sub(r"<[^>]+>", " ", to_html(drawn.content))
+    assert drawn.filters is None
+    assert "No CRAFT game in this store." in text
+    assert "filters" not in text
+    assert "Judge spatial_grounding" not in text
+
+
+def test_what_follows_on_what_is_not_asked_of_transcripts(chats: Store, played: Store) -> None:
+    """All of their turns are without an outcome: no move, then no move."""
+    assert ["What follows on what" in to_html(page_of(store, effects)) for store in (chats, played)] == [False, True]
+
+
+def test_few_turns_of_a_curve_have_no_halves(played: Store) -> None:
+    """A curve of three turns had 0.5, 1.5 and 2.5 on its axis."""
+    rows = report(played, "survival-curves").filter(pl.col("turn") <= 3)
+    drawn = effects.survival_figure(rows.filter(pl.col("event") == rows["event"][0]))
+    assert drawn is not None
+    assert drawn.layout.xaxis.dtick == 1
+
+
+def test_turns_without_a_failure_are_counted() -> None:
+    """`Nothing went wrong` of a hundred transcripts, of which three turns count."""
+    rows = pl.DataFrame({"model": ["m"], "category": ["none"], "turns": [3], "denominator": [3], "share": [1.0]})
+    assert failures._commonest(rows, "model", {"stall": "stall"}) == "No failure in 3 turns."
+
+
+def test_votes_are_not_accepted() -> None:
+    """Avalon showed `voted to reject accepted`; moves of other families say that they were."""
+    action = ActionView("Bob", "vote", {"approve": False}, accepted=True, error_code=None, error_text=None)
+    turn = TurnView(1, {}, {}, (), (action,), (), None, None, None, None, ())
+    here = TurnFacts(turn=1, outcome="no_oracle", accepted=True, progress=None, cost=None, unit=None, failures=())
+    shown = [to_html(turn_outcome.tried(turn, here, drawing_of(name))) for name in ("avalon", "craft")]
+    assert ["accepted" in text for text in shown] == [False, True]
+
+
+def test_proposals_are_called_by_players_task_and_turn(tmp_path: Path) -> None:
+    """The table named the games by the files that they were read from, and every line of a game alike."""
+    store = Store(tmp_path / "avalon.duckdb")
+    ingest_paths([ROOT / "cotrace/demo_games/avalon/mixed-1.jsonl.gz"], store, workers=1)
+    ensure_installed(store)
+    with reader(store, Address.parse("/avalon", "")) as read:
+        rows = read.rows(avalon.PAGE.tables[1].make(read, "").sql, filter_on=())
+    assert len(rows) > 1
+    ((model, task),) = query(store, "SELECT model, task_id FROM episodes").rows()
+    assert rows["game"].to_list() == [f"{model}, {task}, turn {turn}" for turn in rows["turn"]]
 
 
 def test_the_legend_of_failures_has_colours_alone_and_few_games_are_rings(played: Store) -> None:

@@ -28,7 +28,7 @@ from dashboards.drawing import draw_page
 from dashboards.page_file import page_file
 from dashboards.pages import pages
 from dashboards.parts import to_html
-from dashboards.reader import reader
+from dashboards.reader import TeamName, reader
 from dashboards.team_figures import caption, overview_figure, turns_figure
 from dashboards.teams import FEW, MOST_TEAMS, Teams, teams_of
 from schemas.store.store import Store
@@ -245,6 +245,18 @@ def test_the_caption_says_n_and_method(drawn: Drawn) -> None:
     assert text.startswith("3 of 3 teams, 9 games")
     for part in ("95 % intervals over tasks", "Remove gap: share of attempted moves", "fewer than 5 games", "Not known"):
         assert part in text
+
+
+def test_names_that_begin_alike_are_not_cut_alike_on_a_phone(played: Store, drawn: Drawn) -> None:
+    """Both began with `openai/qwen2.5-coder-…`, and that was all that could be read."""
+    names = [TeamName(f"openai/qwen2.5-coder-instruct-{size}", "") for size in ("small", "large")]
+    teams = replace(drawn.teams, rows=drawn.teams.rows[:2], names=names)
+    with reader(played, Address.parse("/", "")) as read:
+        figure = overview_figure(read, teams, is_tall=True)
+    assert figure is not None
+    first, second = (re.sub(r"<[^>]+>", "", label) for label in figure.layout.yaxis.ticktext)
+    assert "instruct-small" in first
+    assert "instruct-large" in second
 
 
 def test_many_teams_are_cut_to_those_with_most_games(drawn: Drawn) -> None:

@@ -26,8 +26,8 @@ PAGES = {
     "/spirals": "Games, turn by turn",
     "/judges": "By question",
     "/labelling": "Who labels?",
-    "/asympuzl": "No finished AsymPuzl game under these filters.",
-    "/overcooked": "No Collab-Overcooked game under these filters.",
+    "/asympuzl": "No AsymPuzl game in this store.",
+    "/overcooked": "No Collab-Overcooked game in this store.",
     "/game": "Games",
     "/turns?outcome=not_followed": "Turns: not followed",
 }
