@@ -11,7 +11,7 @@ from pathlib import Path
 from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Turn, TurnMetric
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.masters import begun
+from tests.masters import WatchedStore, begun
 
 __all__ = ["Candidate", "Game", "Move", "Step", "board", "rows_of", "store_with"]
 
@@ -94,7 +94,7 @@ def store_with(folder: Path, games: Iterable[Game]) -> Store:
     batches.check(checked)
     with store.writing() as connection:
         batches.insert(connection, checked)
-    return store
+    return WatchedStore(store.path)
 
 
 def rows_of(game: Game) -> dict[str, list[tuple[object, ...]]]:

@@ -12,9 +12,11 @@ import pytest
 
 import analytics.findings
 import analytics.reports
+from analytics.comparison.compare import compare
 from analytics.exports.games import export_dataset
 from analytics.installation import ensure_installed, materialize
-from analytics.ledger import CLAIMED, claims
+from analytics.ledger import CLAIMED, statements
+from analytics.report_columns import framed
 from analytics.reports import COMPUTED, all_reports
 from analytics.statistics.shifts import holm
 from dashboards.address import Address
@@ -113,7 +115,7 @@ def test_what_few_tasks_can_never_show_is_a_column(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.duckdb")
     store.create()
     fill(store, World(teams=4, tasks=6, turns=2, deficit=0.5), np.random.default_rng(3))
-    rows = claims(store).filter(report="compare").drop_nulls("p")
+    rows = framed("claims", statements({"compare": compare(store)})).drop_nulls("p")
     assert not rows["can_show"].any()
     assert not rows["shown"].any()
     assert all("cannot show a difference" in text for text in rows.filter(pl.col("p") < 0.05)["sentence"])

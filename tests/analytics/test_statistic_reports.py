@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -54,10 +56,17 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     yield from held_open(store_with(tmp_path_factory.mktemp("empty"), []))
 
 
+@pytest.fixture(scope="module")
+def of_empty(empty: Store) -> Callable[[str], pl.DataFrame]:
+    """A report on a store without rows, which is computed once."""
+    opened = cotrace.open(empty.path)
+    return cache(lambda name: opened.report(name).pl())
+
+
 @pytest.mark.parametrize("name", STATISTICS)
-def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, name: str) -> None:
+def test_an_empty_store_has_the_columns_and_the_page_a_section(of_empty: Callable[[str], pl.DataFrame], name: str) -> None:
     """What fits a terminal is among them; the page says when to use it, and when not."""
-    rows = cotrace.open(empty.path).report(name).pl()
+    rows = of_empty(name)
     assert rows.is_empty()
     assert set(columns_of(name)) <= set(rows.columns)
     page = (DOCS / "statistics.md").read_text()
@@ -68,11 +77,11 @@ def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, nam
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_a_computed_report_has_the_columns_that_are_listed(empty: Store, name: str) -> None:
+def test_a_computed_report_has_the_columns_that_are_listed(of_empty: Callable[[str], pl.DataFrame], name: str) -> None:
     """In their order and of their types, each with a meaning; some fit a terminal."""
     kinds = {"String": "text", "Int64": "count", "Float64": "number", "Boolean": "flag", "Datetime(time_unit='us', time_zone=None)": "time"}
     listed = report_columns(name)
-    rows = cotrace.open(empty.path).report(name).pl().drop("few_games", "held_least", strict=False)
+    rows = of_empty(name).drop("few_games", "held_least", strict=False)
     assert [(column.name, column.kind) for column in listed] == [(column, kinds[str(kind)]) for column, kind in rows.schema.items()]
     assert [column.name for column in listed if not column.meaning] == []
     assert columns_of(name)

@@ -24,7 +24,7 @@ ENDINGS = [
     pytest.param(signal.SIGTERM, 143, "ended by SIGTERM", id="SIGTERM"),
 ]
 LONG = "SELECT count(*) FROM range(100000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
-LONGER_THAN_TO_START = 4
+LONGER_THAN_TO_START = 2.5
 """Seconds of computing."""
 QUESTIONS = 6
 

@@ -45,6 +45,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     (folder / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
     done = CliRunner().invoke(cli, ["labels", "import", str(folder / "labels.csv"), "--store", str(played.path)])
     assert done.exit_code == 0, done.output
+    Store.settle(played)
     yield from held_open(played)
 
 

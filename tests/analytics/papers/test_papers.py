@@ -36,6 +36,7 @@ FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
 def store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Store]:
     found = published_store(shared, tmp_path_factory.mktemp("papers"), "craft/engine_games")
     ingest_paths([shared / "data/einstein", shared / "data/coordination/collab_games"], found, workers=1)
+    Store.settle(found)
     yield from held_open(found)
 
 
