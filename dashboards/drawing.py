@@ -84,14 +84,15 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
             className="nav-more",
         )
         links.append(box)
+    here = _title_in_menu(current, played) if current else "Pages"
     return [
         html.A("cotrace", href="/", className="brand"),
         html.Button(
-            current.TITLE if current else "Pages",
+            here,
             className="nav-open",
             type="button",
             **data(menu=""),
-            **aria(label=f"{current.TITLE if current else 'Pages'}: all pages", expanded="false", controls="pages"),
+            **aria(label=f"{here}: all pages", expanded="false", controls="pages"),
         ),
         html.Nav(links, id="pages", **aria(label="Pages")),
         _search(address),

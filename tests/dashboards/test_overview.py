@@ -397,6 +397,8 @@ def test_the_remove_gap_is_in_the_main_menu_where_blocks_are_taken_away(played: 
     assert "Remove gap" in menus[0]
     assert "Remove gap" not in menus[1]
     assert [("Games" in menu, "Transcripts" in menu) for menu in menus] == [(True, False), (False, True)]
+    opener = re.findall(r'class="nav-open"[^>]*>([^<]+)<', to_html(draw_page(store, Address.parse("/game", "")).head))
+    assert opener == ["Transcripts"]  # of a narrow screen
 
 
 def test_the_demo_takes_published_logs(played: Store, tmp_path: Path) -> None:
