@@ -162,7 +162,7 @@ class _Rows(NamedTuple):
 
 def _boards(store: Store, leaderboard: pl.DataFrame, compared: pl.DataFrame | None = None) -> list[_Board]:
     rows = [row for row in leaderboard.to_dicts() if row["n"] > 0]
-    pairs = (compare(store) if compared is None else compared).to_dicts()
+    pairs = (compare(store, bounded=False) if compared is None else compared).to_dicts()
     boards: dict[tuple[str, str | None], list[Row]] = {}
     for row in rows:
         boards.setdefault(_comparable(row), []).append(row)

@@ -236,13 +236,14 @@ _SIDE: Final = ("condition", "max_turns", "team_name")
 _Row = dict[str, Any]
 
 
-def compare(
+def compare(  # noqa: PLR0913
     store: Store,
     *,
     metric: str = "score",
     benchmark: str | None = None,
     families: str | None = None,
     games: pl.DataFrame | None = None,
+    bounded: bool = True,
 ) -> pl.DataFrame:
     """One row for each pair of teams of a game; also for a team under two conditions or turn limits.
 
@@ -258,6 +259,7 @@ def compare(
         families: SQL expression over `episodes` that gives the family of a task, such as `split_part(task_id, '_', 1)`: tasks of a family
             are alike, so a family counts once, with the mean of the tasks that both teams played, and `tasks` counts families.
         games: what `game_values` gives of that metric, where it is known already.
+        bounded: False leaves out bounded_low and bounded_high, which take longer than all the rest.
 
     Raises:
         UsageError: the store has no such metric.
@@ -270,7 +272,7 @@ def compare(
         games = games.join(query(store, f"SELECT episode_id, ({condition(families)})::VARCHAR AS family FROM episodes"), on="episode_id")
     rows: list[_Row] = []
     for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
-        family = [{"benchmark": name, "game": game, "metric": metric} | row for row in _pairs(part)]
+        family = [{"benchmark": name, "game": game, "metric": metric} | row for row in _pairs(part, bounded=bounded)]
         _correct(family)
         of_judge = judge_of(store, metric)
         corrected = corrected_differences(store, of_judge, part, family, families) if of_judge else [NOT_CORRECTED] * len(family)
@@ -301,7 +303,7 @@ def behind(pairs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return None if most is None else max(most, key=lambda pair: pair["difference"])
 
 
-def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
+def _pairs(games: pl.DataFrame, *, bounded: bool) -> Iterator[_Row]:
     scale = _scale(games)
     own = [pl.col("family").first()] if "family" in games.columns else []
     by_task = games.group_by(*_SIDE, "task", maintain_order=True).agg(pl.col("value").mean(), pl.len().alias("games"), *own)
@@ -311,7 +313,9 @@ def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
     alone = [pair for pair in combinations(sides, 2) if len(_differing(*pair)) > 1 and not partnered.issuperset(pair)]
     for a, b in near + alone:
         first, second = (a, b) if sides[a]["value"].mean() >= sides[b]["value"].mean() else (b, a)  # type: ignore[operator]
-        yield _compared(first, second, sides[first], sides[second], scale)
+        row = _compared(first, second, sides[first], sides[second], scale)
+        apart = row.pop("apart")
+        yield row | _bounded(apart if bounded else None, scale.span)
 
 
 def _scale(games: pl.DataFrame) -> ValueRange:
@@ -364,7 +368,7 @@ def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: 
         "mean_a": float(first.mean()),
         "mean_b": float(second.mean()),
         **_named(found),
-        **_bounded(first - second if is_paired else None, scale.span),
+        "apart": first - second if is_paired else None,
         "wins": None if signs is None else int((signs > 0).sum()),
         "ties": None if signs is None else int((signs == 0).sum()),
         "losses": None if signs is None else int((signs < 0).sum()),
