@@ -362,6 +362,7 @@ class Turns(NamedTuple):
     follows: NDArray[np.bool_]
     """The next turn has it."""
     level: Level
+    """Of what is looked for."""
 
 
 def against_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tuple[Floats, Floats, Floats]:

@@ -236,7 +236,7 @@ _SIDE: Final = ("condition", "max_turns", "team_name")
 _Row = dict[str, Any]
 
 
-def compare(  # noqa: PLR0913
+def compare(  # noqa: PLR0913 - what a comparison can be asked for, each by its name
     store: Store,
     *,
     metric: str = "score",

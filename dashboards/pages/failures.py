@@ -170,11 +170,11 @@ def _commonest(rows: pl.DataFrame, by: str, failures: Mapping[str, str]) -> str:
     import polars as pl
 
     wrong = rows.filter(pl.col("category").is_in(list(failures)))
+    whole = int(rows.unique(by)["denominator"].sum())
     if wrong.is_empty():
-        return f"No failure in {counted(int(rows.unique(by)['denominator'].sum()), 'turn')}."
+        return f"No failure in {counted(whole, 'turn')}."
     totals = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
     category, turns_ = totals.row(0)
-    whole = int(rows.unique(by)["denominator"].sum())
     worst = wrong.filter(pl.col("category") == category).sort("share", descending=True).row(0, named=True)
     said = f"Most often: {failures[category]}, on {share_of(turns_, whole, 'turns')}"
     if rows[by].n_unique() == 1:

@@ -200,7 +200,6 @@ def test_the_budget_holds_and_the_next_run_goes_on(tmp_path: Path) -> None:
 
 RUN = """
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 from schemas.store.store import Store
