@@ -341,6 +341,7 @@ class Asker:
 
     async def _from_model(self, request: Request, asked: bytes) -> Reply:
         async with self._free:
+            await asyncio.sleep(0)  # a task that was cancelled while its last reply was written ends here, and pays no more
             asked_at = now()
             result = await self._least_busy(request)
         self._unlisted += result.unlisted

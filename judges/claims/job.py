@@ -104,16 +104,20 @@ class _Job:
         return self.report
 
     async def _ask(self, asker: Asker, one: ReadingQuestion) -> None:
-        self._take(one, await asyncio.gather(*(self._ask_piece(asker, one, piece) for piece in one.pieces)))
+        replies: dict[int, Reply] = {}
 
-    async def _ask_piece(self, asker: Asker, one: ReadingQuestion, piece: Piece) -> Reply:
-        longest = None if piece.span is None else _TOKENS_A_SENTENCE
-        reply = await asker.ask(Request(messages=piece.messages, key=one.key, purpose="reader", longest=longest, **_about(one)))
-        self.report.spend(reply)
-        if reply.source != "cache" and reply.call.attempts:
-            self._calls.append(reply.call)
-        self._tell(1)
-        return reply
+        async def ask(number: int, piece: Piece) -> None:
+            longest = None if piece.span is None else _TOKENS_A_SENTENCE
+            reply = await asker.ask(Request(messages=piece.messages, key=one.key, purpose="reader", longest=longest, **_about(one)))
+            self.report.spend(reply)
+            if reply.source != "cache" and reply.call.attempts:
+                self._calls.append(reply.call)
+            replies[number] = reply
+            if len(replies) == len(one.pieces):  # here, not after `gather`, which an interruption ends before it gives the replies
+                self._take(one, [replies[each] for each in sorted(replies)])
+            self._tell(1)
+
+        await asyncio.gather(*(ask(number, piece) for number, piece in enumerate(one.pieces)))
 
     def _tell(self, more: int) -> None:
         """Report that so many more calls are done; 0 before the first, which may take minutes."""

@@ -132,6 +132,9 @@ class Journal(Generic[H, L]):
     async def write(self, line: L, *, forced: bool = True) -> None:
         """Store a line: at once safe from a kill, and when this returns, from a power cut too.
 
+        A task that is cancelled while it waits for the disk still gets this call's end, and is cancelled at its next wait: the line is
+        there, and its reply can be used.
+
         Args:
             line: what is stored.
             forced: whether to wait for the disk; otherwise it is written soon after, and a power cut may take it.
@@ -147,8 +150,14 @@ class Journal(Generic[H, L]):
             self._forced = asyncio.get_running_loop().create_future()
             if self._forcing is None:
                 self._forcing = asyncio.create_task(self._force_all())
-        if forced:
+        if not forced:
+            return
+        try:
             await asyncio.shield(self._forced)
+        except asyncio.CancelledError:
+            if task := asyncio.current_task():
+                task.uncancel()
+                task.cancel()
 
     async def _force_all(self) -> None:
         loop = asyncio.get_running_loop()

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import threading
+import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -11,15 +15,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from judges.rubric_files.load import find
 from judges.runs.job import JudgeRequest
 from providers.provider import ModelSettings
 from schemas.records import Action, Agent, Episode, Failure, Json, Label, LogDisagreement, OracleAction, Run, Turn, TurnMetric, Utterance
 from schemas.store import batches
+from schemas.store import journal as journal_module
 from schemas.store.store import Store
 from tests.masters import begun, new_folder
 
-__all__ = ["DIRECTORS", "ask_model", "counted", "mark", "store_of", "verdict_counts"]
+__all__ = ["DIRECTORS", "ask_model", "counted", "interrupt_with_lines", "mark", "store_of", "verdict_counts"]
 
 DIRECTORS = ("D1", "D2", "D3")
 CELLS = [f"({row},{column})" for row in range(3) for column in range(3)]
@@ -178,6 +185,24 @@ def ask_model(base_url: str | None, rubric: str = "pragmatic_sufficiency", **cha
     variant = changes.pop("variant", None)
     request: dict[str, Any] = {"rubric": find(rubric).with_variant(variant), "settings": ModelSettings(**settings)}
     return JudgeRequest(**({"repeats": 1, "concurrency": 8} | request | changes))
+
+
+def interrupt_with_lines(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: int) -> None:
+    """Interrupt the process when a journal in the folder has so many replies; until then the disk is not through with any of them."""
+    forced = journal_module._force
+
+    def slow(file: int) -> None:
+        if threading.current_thread() is not threading.main_thread() and not interrupted.is_set():
+            deadline = time.monotonic() + 30
+            while sum(path.read_bytes().count(b"\n") - 1 for path in folder.glob("*.jsonl")) < lines and time.monotonic() < deadline:
+                time.sleep(0.01)
+            interrupted.set()
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)  # so that the tasks that wait are cancelled before the disk is through
+        forced(file)
+
+    interrupted = threading.Event()
+    monkeypatch.setattr(journal_module, "_force", slow)
 
 
 def verdict_counts(store: Store) -> dict[str, int]:

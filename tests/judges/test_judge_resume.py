@@ -23,7 +23,7 @@ from schemas.common.errors import StoreError, UsageError
 from schemas.records import Utterance
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.judges.judged_games import ask_model, counted, mark, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, interrupt_with_lines, mark, store_of, verdict_counts
 from tests.judges.test_judge_memory import asked, judge_run
 from tests.servers.stub_server import stub_server
 
@@ -276,6 +276,19 @@ def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -
     assert rest.recovered == 0
     assert rest.answered_before * QUESTIONS == stored
     assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
+
+
+def test_replies_that_wait_for_the_disk_when_a_run_is_interrupted_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were paid: they are in the store, and the next start asks none of them again."""
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=10)
+    interrupt_with_lines(monkeypatch, Path(f"{store.path}.journal"), 8)
+    with stub_server() as url:
+        with pytest.raises(KeyboardInterrupt):
+            run(ask_model(url), store)
+        assert verdict_counts(store) == {"answered": 8 * QUESTIONS}
+        assert run(ask_model(url), store).answered_before == 8
+        assert verdict_counts(store) == {"answered": 20 * QUESTIONS}
+        assert counted(url)["requests"] == 20
 
 
 def test_a_store_that_cannot_be_written_is_said_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

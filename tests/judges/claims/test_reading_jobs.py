@@ -21,7 +21,7 @@ from judges.claims.job import ReadingReport, read_texts
 from judges.claims.texts import PromptParts, ReadingRequest, plan_reading
 from providers.provider import ModelSettings
 from schemas.store.store import Store
-from tests.judges.judged_games import mark, store_of
+from tests.judges.judged_games import interrupt_with_lines, mark, store_of
 from tests.places import ROOT
 from tests.servers.dialects import completion
 from tests.servers.serving import application, json_reply, served
@@ -152,6 +152,19 @@ def test_what_was_read_before_an_interruption_is_in_the_store(store: Store, url:
     assert read_texts(request, store).read_before == stored
     assert rows(store) == (TEXTS, TEXTS, TEXTS)
     assert asked(url) <= TEXTS + 4
+
+
+def test_replies_that_wait_for_the_disk_at_an_interruption_are_in_the_store(
+    store: Store, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many: all that wait for a slow disk share one write."""
+    interrupt_with_lines(monkeypatch, Path(f"{store.path}.journal") / "claims", 30)
+    with pytest.raises(KeyboardInterrupt):
+        read(store, url, concurrency=4)
+    stored = rows(store)[0]
+    assert stored >= 30
+    assert read(store, url).read_before == stored
+    assert rows(store) == (TEXTS, TEXTS, TEXTS)
 
 
 def test_a_slow_server_is_asked_sentence_by_sentence(tmp_path: Path) -> None:
