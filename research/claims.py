@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from analytics.comparison.compare import behind, compare
 from analytics.estimates.corrected import Judged, judged_units, rate_row
 from analytics.estimates.design import number_of
-from analytics.estimates.units import Asked
+from analytics.estimates.units import Asked, Counted
 from research.pages import put
 from schemas.store.store import Store
 
@@ -149,12 +149,11 @@ def drawn(world: Labelling, random: np.random.Generator) -> Judged:
 
 def judged_of(units: pl.DataFrame) -> Judged:
     """What the engine makes of units of one model; columns that they lack are null."""
-    numbers, texts = ("p_yes", "differ", "long", "drawn"), ("task",)
+    numbers, texts = ("p_yes", "differ", "long", "drawn"), ("task", "agent")
     none = {name: pl.lit(None, kind) for names, kind in ((numbers, pl.Float64), (texts, pl.String), (("people",), None)) for name in names}
     same = {"unit": pl.int_range(pl.len()), "model": pl.lit("m"), "reached": pl.lit(0.0), "unsteady": pl.lit(0.0), "n": pl.lit(1)}
-    same["agents"] = pl.lit(None, pl.List(pl.Struct({"key": pl.String, "value": pl.UInt64})))
     asked = units.with_columns(**same, **{name: value for name, value in none.items() if name not in units.columns})
-    (found,) = judged_units(Asked(rubric="r", question="q", judge="llm:j", reference="people", units=asked))
+    (found,) = judged_units(Asked(rubric="r", question="q", judge="llm:j", reference="people", units=Counted.of(asked)))
     return found
 
 

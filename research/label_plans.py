@@ -8,12 +8,10 @@ units, less the truth.
 import math
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from analytics.estimates.needed import needed_ends, spread_of
 from analytics.estimates.rates import Spread, labels_needed
-from analytics.statistics.intervals import LEVEL
+from analytics.statistics.intervals import LEVEL, Floats
 from research.scenes import Drawn, Scene
 from research.simulation import Data, Judged, judged_games
 
@@ -57,8 +55,8 @@ def _half_width(true: Spread) -> float:
     return float(stats.t.ppf((1 + LEVEL) / 2, true.games - 1)) * math.sqrt(true.truth + of_labels)
 
 
-def _by_game(data: Data) -> list[pl.DataFrame]:
-    """One row a game, as the report has it; labels are 0 and 1."""
+def _by_game(data: Data) -> list[dict[str, Floats]]:
+    """Of each data set the sums by game, as the report has them; labels are 0 and 1."""
     columns = {
         "judged": data.units.scores,
         "units": data.units.sizes,
@@ -69,8 +67,4 @@ def _by_game(data: Data) -> list[pl.DataFrame]:
         "score_squares": data.labelled.scores,
         "products": data.errors.yes_found,
     }
-    return [pl.DataFrame({name: _row(found, place) for name, found in columns.items()}) for place in range(len(data.units.scores))]
-
-
-def _row(found: NDArray[np.float64], place: int) -> list[float]:
-    return [float(value) for value in found[place]]
+    return [{name: found[place].astype(float) for name, found in columns.items()} for place in range(len(data.units.scores))]

@@ -28,12 +28,12 @@ WORLDS: Final[dict[str, Labelling]] = {
 def stopped(world: Labelling, random: np.random.Generator, *, always: bool) -> Judged:
     """The data set with the labels at which it stops, or with all."""
     whole = drawn(world, random)
-    places = random.permutation(np.flatnonzero(whole.population["weight"].to_numpy() > 0))
+    places = random.permutation(np.flatnonzero(whole.population.ways["weight"].to_numpy() > 0))
     found = whole
     for n in range(_FIRST, world.labels + 1, _STEP):
-        labelled = np.zeros(len(whole.population), dtype=bool)
+        labelled = np.zeros(len(whole.population.ways), dtype=bool)
         labelled[places[:n]] = True
-        units = whole.asked.units.with_columns(label=pl.when(pl.Series(labelled)).then("label"))
+        units = whole.asked.units.rows().with_columns(label=pl.when(pl.Series(labelled)).then("label"))
         (found,) = judged_units(whole.asked.with_units(units))
         width = half_width_of(found)
         if width is not None and width <= _WISHED and (always or may_look(found)):

@@ -98,11 +98,14 @@ given as (
 """CTE `given`: one row an answer; probability is that of a verdict's tokens, or that with which a label's unit was drawn; is_sample:
 whether a label's unit is known to be drawn: with a recorded chance, or in random order on the page Labelling."""
 _OUTSIDE: Final = """
-WITH about AS (FROM labels WHERE $rubric IS NULL OR rubric = $rubric)
-
-SELECT DISTINCT regexp_replace(unit_key, '(/.*|_[0-9]+)$', '') FROM about WHERE episode_id IS NULL
+SELECT DISTINCT regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')
+FROM labels
+WHERE episode_id IS NULL AND ($rubric IS NULL OR rubric = $rubric)
 UNION
-SELECT episode_id FROM (SELECT DISTINCT episode_id FROM about) ANTI JOIN episodes USING (episode_id) WHERE episode_id IS NOT NULL
+SELECT episode_id
+FROM (SELECT DISTINCT episode_id FROM labels WHERE $rubric IS NULL OR rubric = $rubric)
+ANTI JOIN episodes USING (episode_id)
+WHERE episode_id IS NOT NULL
 """
 _ONE_BY_ONE: Final = """
 SELECT episode_id, rubric, question, answers, details, 1 AS units, turn AS turns, turn * turn AS squared_turns, turn AS last_turn,

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from analytics.estimates.balance import Balance, balance_of, is_unrecorded, is_untested
 from analytics.estimates.design import drawing_doubt
 from analytics.estimates.raters import over_people
 from analytics.estimates.rates import (
-    Balance,
     Corrected,
     ErrorCounts,
     Labelled,
     Units,
-    balance_of,
     influences,
-    is_unrecorded,
-    is_untested,
     judge_weight,
     possible_truth,
     prediction_powered,
     rogan_gladen,
 )
-from analytics.estimates.units import ANSWERS_BY, NEGLIGIBLE, Asked, asked_units, population, size_of, weighted_by_answers
+from analytics.estimates.units import ANSWERS_BY, NEGLIGIBLE, Asked, Counted, asked_units, population, size_of, weighted_by_answers
 from analytics.report_columns import framed
-from analytics.statistics.intervals import Interval, mean_interval, share_interval
+from analytics.statistics.intervals import Floats, Interval, mean_interval, share_interval
 from schemas.common.errors import UsageError
 from schemas.common.wording import counted, p_is, share
 from schemas.store.store import Store
@@ -54,16 +51,16 @@ class Judged:
     asked: Asked
     model: str | None
     """The group."""
-    population: pl.DataFrame
-    """Rows of `population`: the units that labels can speak for."""
+    population: Counted
+    """Of `population`: the units that labels can speak for."""
     abstained: int
     """Units without an answer of the judge."""
     is_unknown: bool
     """Whether these are many and no label is of one of them."""
-    own: pl.DataFrame
+    own: Mapping[str, Floats]
     """`by_game` of the population."""
-    errors: pl.DataFrame
-    """Of `by_game` game, yes, yes_found, no, no_found: of the labelled units of all groups that the judge answered."""
+    errors: Mapping[str, Floats]
+    """`by_game` of the labelled units of all groups that the judge answered."""
     doubt: Doubt
 
 
@@ -85,21 +82,24 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
         asked: all of its units.
         groups: one row a game: episode_id, and model, the group; None: by model.
     """
-    units = asked.units if groups is None else asked.units.drop("model").join(groups, on="episode_id", how="inner", maintain_order="left")
+    cells = asked.units.cells if groups is None else asked.units.cells.grouped(groups)
+    units = asked.units.of_cells(cells)
     everything, _ = population(units)
-    errors = by_game(everything.filter(pl.col("is_answered"), pl.col("weight") > 0)).select("game", "yes", "yes_found", "no", "no_found")
+    labelled = everything.ways.filter(pl.col("is_answered"), pl.col("weight") > 0)
+    errors = by_game(replace(everything, ways=labelled))
     found = {}
-    for (model,), own in units.group_by("model", maintain_order=True):
+    for model, of_model in cells.of_models.items():
+        own = units.of_cells(of_model)
         known, is_unknown = population(own)
-        if known["is_answered"].any():
-            found[model] = known, is_unknown, balance_of(known), size_of(own.filter(~pl.col("is_answered")))
-    labelled = [balance for known, _, balance, _ in found.values() if (known["weight"] > 0).any()]
-    is_general = any(balance.trait for balance in labelled) or (bool(labelled) and (is_unrecorded(everything) or is_untested(everything)))
+        if known.ways["is_answered"].any():
+            found[model] = known, is_unknown, balance_of(known), size_of(own.ways.filter(~pl.col("is_answered")))
+    balances = [balance for known, _, balance, _ in found.values() if (known.ways["weight"] > 0).any()]
+    is_general = any(balance.trait for balance in balances) or (bool(balances) and (is_unrecorded(everything) or is_untested(everything)))
     drawing = drawing_doubt(asked)
     for model, (known, is_unknown, balance, abstained) in found.items():
         yield Judged(
             asked=asked,
-            model=None if model is None else str(model),
+            model=model,
             population=known,
             abstained=abstained,
             is_unknown=is_unknown,
@@ -109,27 +109,28 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
         )
 
 
-def by_game(population: pl.DataFrame) -> pl.DataFrame:
-    """One row a game with the sums over its units that the estimates take.
+def by_game(units: Counted) -> dict[str, Floats]:
+    """What the estimates take, summed over the units of each game, shape (games,), 0 in those that the judge was not asked about.
 
-    Columns: game; judged, units: of what the judge answers, and how many; labels: of the weights; over labelled units, weighted: label_sum,
+    game: its hash; units: how many; judged: of what the judge answers; labels: of the weights; over labelled units, weighted: label_sum,
     labelled_score, label_squares, score_squares, products; yes, yes_found, no, no_found: labels by truth, and those of them that the judge
-    found; has_yes, has_no.
+    found. How many units: answered, by the judge; labelled, found: with a label, and the sum of these; twice, differ: with two, and the sum
+    of `differ`.
 
     Args:
-        population: rows of `analytics.estimates.units.population`.
+        units: as `analytics.estimates.units.population` gives them.
     """
-    label, predicted, w = pl.col("label").fill_null(0.0), pl.col("predicted"), pl.col("weight") * pl.col("n")
-    yes, no = w * (pl.col("label") > _MIDDLE).fill_null(value=False), w * (pl.col("label") < _MIDDLE).fill_null(value=False)
-    sums = {
-        "judged": predicted * pl.col("n"), "labels": w, "label_sum": w * label, "labelled_score": w * predicted,
+    labels, predicted, w, differ = (units.ways[name].to_numpy() for name in ("label", "predicted", "weight", "differ"))
+    label, is_labelled = np.nan_to_num(labels), ~np.isnan(labels)
+    yes, no = w * (label > _MIDDLE), w * (label < _MIDDLE)
+    of_unit = {
+        "units": np.ones_like(w), "judged": predicted, "labels": w, "label_sum": w * label, "labelled_score": w * predicted,
         "label_squares": w * label**2, "score_squares": w * predicted**2, "products": w * label * predicted, "yes": yes,
-        "yes_found": yes * predicted, "no": no, "no_found": no * (1 - predicted),
+        "yes_found": yes * predicted, "no": no, "no_found": no * (1 - predicted), "answered": units.ways["is_answered"].to_numpy(),
+        "labelled": is_labelled, "found": label, "twice": ~np.isnan(differ), "differ": np.nan_to_num(differ),
     }  # fmt: skip
-    totals = [of_unit.sum().alias(name) for name, of_unit in sums.items()]
-    return population.group_by("game", maintain_order=True).agg(
-        pl.col("n").sum().cast(pl.Float64).alias("units"), *totals, has_yes=yes.sum() > 0, has_no=no.sum() > 0
-    )
+    sums = units.sums(np.array(list(of_unit.values()), dtype=float))
+    return {"game": units.cells.clusters[0], **dict(zip(of_unit, sums, strict=True))}
 
 
 def corrected_rates(store: Store, *, rubric: str | None = None, families: str | None = None, answers_by: str | None = None) -> pl.DataFrame:
@@ -174,8 +175,8 @@ def shared_correlation(first: Judged, second: Judged) -> float:
     """Of the estimates of two groups of games on tasks that both have played: least that it is, 0 below ten shared tasks."""
     of_task = []
     for judged in (first, second):
-        changes = judged.own.select("game").with_columns(change=influences(units_of(judged.own), labelled_of(judged.own)))
-        tasks = judged.population.select("game", "task").unique("game")
+        changes = pl.DataFrame({"game": judged.own["game"], "change": influences(units_of(judged.own), labelled_of(judged.own))})
+        tasks = judged.population.cells.games.select("game", "task").unique("game")
         of_task.append(changes.join(tasks, on="game").group_by("task").agg(pl.col("change").sum()))
     both = of_task[0].join(of_task[1], on="task")
     one, other = (part["change"].to_numpy() for part in of_task)
@@ -189,9 +190,9 @@ def shared_correlation(first: Judged, second: Judged) -> float:
 def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
     """The row of `corrected_rates` about one judge, question and group of games; answers_by as there."""
     asked, own, errors, balance = judged.asked, judged.own, judged.errors, judged.doubt.own
-    answered = judged.population.select("n", "score", "game", "is_answered").filter("is_answered")
-    labels = judged.population.filter(pl.col("weight") > 0)
-    powered = prediction_powered(units_of(own), labelled_of(own))
+    labels = judged.population.ways.filter(pl.col("weight") > 0)
+    n, score, is_answered = (judged.population.ways[name].to_numpy() for name in ("n", "score", "is_answered"))
+    powered, weight = prediction_powered(units_of(own), labelled_of(own)), float(judge_weight(units_of(own), labelled_of(own)))
     is_untested = balance.is_untested and not math.isnan(float(powered.rate))
     is_refused = len(labels) > 0 and (balance.trait is not None or is_untested or balance.is_unrecorded or judged.is_unknown)
     weights, yes, no = float(own["labels"].sum()), float(errors["yes"].sum()), float(errors["no"].sum())
@@ -201,15 +202,15 @@ def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
         "judge": asked.judge,
         "model": judged.model,
         "reference": asked.reference,
-        "units": size_of(answered),
-        "games": answered["game"].n_unique(),
+        "units": int(n[is_answered].sum()),
+        "games": int((own["answered"] > 0).sum()),
         "labels": size_of(labels),
-        "labelled_games": labels["game"].n_unique(),
+        "labelled_games": int((own["labels"] > 0).sum()),
         "effective_labels": weights,
-        "judge_rate": float(answered.select(pl.col("score").dot("n")).item()) / size_of(answered),
+        "judge_rate": float(score[is_answered] @ n[is_answered]) / int(n[is_answered].sum()),
         "label_rate": float(own["label_sum"].sum()) / weights if weights else None,
         **(dict.fromkeys(("rate", "rate_low", "rate_high")) if is_refused else _named("rate", powered)),
-        "judge_weight": float(judge_weight(units_of(own), labelled_of(own))) if len(labels) and not is_refused else None,
+        "judge_weight": weight if len(labels) and not is_refused else None,
         "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
         "specificity": float(errors["no_found"].sum()) / no if no else None,
         "error_labels": round(yes + no),
@@ -217,8 +218,8 @@ def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
         "abstained": judged.abstained,
         "unbalanced": balance.trait,
         "unbalanced_p": balance.p,
-        **_of_double_labels(judged.population, powered),
-        **_of_raters(labels, powered, float(judge_weight(units_of(own), labelled_of(own)))),
+        **_of_double_labels(own, powered),
+        **_of_raters(labels, powered, weight),
     }
     if is_refused:
         row |= dict(zip(("least_possible", "most_possible"), _bounds(judged, powered, is_untested=is_untested), strict=True))
@@ -235,8 +236,8 @@ def rate_row(judged: Judged, answers_by: str | None = None) -> dict[str, Any]:
 
 def _if_answers_depend_on(trait: str, judged: Judged, advice: str) -> dict[str, Any]:
     """The rate of all units if whether the judge answers depends on the trait alone; nothing where no unit of some kind is answered."""
-    of_model = judged.asked.units if judged.model is None else judged.asked.units.filter(model=judged.model)
-    weighted = weighted_by_answers(of_model, trait)
+    rows = judged.asked.units.rows()
+    weighted = weighted_by_answers(rows if judged.model is None else rows.filter(model=judged.model), trait)
     if weighted is None:
         return {}
     found = rate_row(replace(judged, population=weighted, own=by_game(weighted), is_unknown=False))
@@ -254,23 +255,24 @@ def _of_raters(labels: pl.DataFrame, powered: Corrected, weight: float) -> dict[
     of_unit = given.select("people", w=pl.col("weight") * pl.col("n") / pl.col("people").list.len(), of_judge=weight * pl.col("predicted"))
     adds = pl.col("w") * (pl.col("given") - pl.col("of_judge"))
     by_rater = of_unit.explode("people").unnest("people").group_by("rater").agg(adds.sum().alias("sum"), pl.col("w").sum())
+    sums, sizes = (by_rater[name].to_numpy() for name in ("sum", "w"))
     rate, low, high = map(float, powered)
-    ends = over_people(Interval(low, high), rate, _column(by_rater, "sum"), _column(by_rater, "w")) or (None, None)
+    ends = over_people(Interval(low, high), rate, sums, sizes) or (None, None)
     return {"raters": len(by_rater), "rater_low": ends[0], "rater_high": ends[1]}
 
 
-def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str, float | None]:
+def _of_double_labels(own: Mapping[str, Floats], powered: Corrected) -> dict[str, float | None]:
     """How often labels of one unit differ, and where the rate can lie if they are wrong as often as that shows."""
-    twice = population.drop_nulls("differ").group_by("game").agg(pl.col("differ").dot("n"), pl.col("n").sum())
-    n = size_of(twice)
+    twice, differences = own["twice"], own["differ"]
+    n = int(twice.sum())
     found: dict[str, float | None] = {"doubly_labelled": n, "label_disagreement": None, "least_possible": None, "most_possible": None}
     if not n:
         return found
-    differ = float(twice["differ"].sum()) / n
+    differ = float(differences.sum()) / n
     found["label_disagreement"] = differ
-    if n < _FEWEST_TWICE or len(twice) < _FEWEST_GAMES_TWICE or math.isnan(float(powered.rate)):
+    if n < _FEWEST_TWICE or (twice > 0).sum() < _FEWEST_GAMES_TWICE or math.isnan(float(powered.rate)):
         return found
-    most = float(share_interval(_column(twice, "differ"), _column(twice, "n")).high)
+    most = float(share_interval(differences, twice).high)
     low, high = possible_truth(float(powered.low), most).low, possible_truth(float(powered.high), most).high
     return found | {"least_possible": low, "most_possible": high}
 
@@ -278,14 +280,11 @@ def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str,
 def _bounds(judged: Judged, powered: Corrected, *, is_untested: bool) -> tuple[float | None, float | None]:
     """Where the rate over all units that were asked about can lie."""
     left_out = judged.abstained if judged.is_unknown else 0
-    decided = size_of(judged.population) / (size_of(judged.population) + left_out)
+    decided = size_of(judged.population.ways) / (size_of(judged.population.ways) + left_out)
     balance = judged.doubt.own
     if balance.trait is None and not is_untested and not balance.is_unrecorded and not math.isnan(float(powered.rate)):
         return decided * float(powered.low), decided * float(powered.high) + 1 - decided
-    labelled = judged.population.group_by("game", maintain_order=True).agg(
-        asked=pl.col("n").sum(), labels=pl.col("n").filter(pl.col("label").is_not_null()).sum(), found=(pl.col("label") * pl.col("n")).sum()
-    )
-    sizes, labels, found = (_column(labelled, name) for name in ("asked", "labels", "found"))
+    sizes, labels, found = (judged.own[name] for name in ("units", "labelled", "found"))
     least, most = mean_interval(found, sizes).low, mean_interval(found + sizes - labels, sizes).high
     low, high = found.sum() / sizes.sum(), (found + sizes - labels).sum() / sizes.sum()
     least, most = (plain if np.isnan(end) else end for end, plain in ((least, low), (most, high)))
@@ -319,18 +318,13 @@ def _refusal(row: dict[str, Any], judged: Judged, *, is_untested: bool) -> str:
     return f"{text}{', and '.join(why)}; {bounds}; {do}"
 
 
-def _with_errors(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
+def _with_errors(own: Mapping[str, Floats], errors: Mapping[str, Floats]) -> tuple[Units, ErrorCounts]:
     """Both by the same games: those of the model and those with labels."""
-    joined = errors.join(own.select("game", "judged", "units"), on="game", how="full", coalesce=True).fill_null(0)
-    used = joined.filter((joined["units"] > 0) | (joined["yes"] + joined["no"] > 0))
-    return (
-        Units(_column(used, "judged"), _column(used, "units")),
-        ErrorCounts(*(_column(used, name) for name in ("yes", "yes_found", "no", "no_found"))),
-    )
-
-
-def _column(rows: pl.DataFrame, name: str) -> Any:
-    return rows[name].to_numpy().astype(float)
+    judged, units = np.zeros((2, len(errors["game"])))
+    of_model = np.searchsorted(errors["game"], own["game"])
+    judged[of_model], units[of_model] = own["judged"], own["units"]
+    used = (units > 0) | (errors["yes"] + errors["no"] > 0)
+    return Units(judged[used], units[used]), ErrorCounts(*(errors[name][used] for name in ("yes", "yes_found", "no", "no_found")))
 
 
 def _named(name: str, found: Corrected) -> dict[str, float | None]:
@@ -378,16 +372,16 @@ def _if_other_people(row: dict[str, Any]) -> str:
     return f"; if {row['raters']} people who labelled are a sample of people, it is in {row['rater_low']:.2f} to {row['rater_high']:.2f}"
 
 
-def _rare(row: dict[str, Any], own: pl.DataFrame) -> str:
+def _rare(row: dict[str, Any], own: Mapping[str, Floats]) -> str:
     """A warning where few games show the rarer answer: if it clusters, that cannot be seen."""
-    seen, answer = min((int(own[f"has_{name}"].sum()), name) for name in ("yes", "no"))
+    seen, answer = min((int((own[name] > 0).sum()), name) for name in ("yes", "no"))
     if row["rate"] is None or seen >= _FEW_GAMES:
         return ""
     shown = {0: "no labelled game shows", 1: "only 1 labelled game shows"}.get(seen, f"only {seen} labelled games show")
     return f"; {shown} a {answer}: if that clusters in games, the interval may still be too narrow"
 
 
-def _few_games_with_errors(row: dict[str, Any], errors: pl.DataFrame) -> str:
+def _few_games_with_errors(row: dict[str, Any], errors: Mapping[str, Floats]) -> str:
     """A warning where `rogan_gladen` rests on few games: if the judge's errors cluster, that cannot be seen (docs/dev/coverage.md)."""
     games = int(((errors["yes"] + errors["no"]) > 0).sum())
     if row["rogan_gladen"] is None or games >= _FEW_ERROR_GAMES:
@@ -399,11 +393,11 @@ def _interval(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
 
 
-def units_of(own: pl.DataFrame) -> Units:
-    """From rows of `by_game`."""
-    return Units(_column(own, "judged"), _column(own, "units"))
+def units_of(own: Mapping[str, Floats]) -> Units:
+    """From sums as `by_game` gives them."""
+    return Units(own["judged"], own["units"])
 
 
-def labelled_of(own: pl.DataFrame) -> Labelled:
-    """From rows of `by_game`."""
-    return Labelled(_column(own, "label_sum"), _column(own, "labelled_score"), _column(own, "labels"))
+def labelled_of(own: Mapping[str, Floats]) -> Labelled:
+    """From sums as `by_game` gives them."""
+    return Labelled(own["label_sum"], own["labelled_score"], own["labels"])

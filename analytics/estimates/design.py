@@ -44,7 +44,7 @@ def drawn_units(store: Store, rubric: str, budget: int, design: str) -> dict[str
         UsageError: no judge has answered the rubric.
         StoreError: the store cannot be read.
     """
-    asked = [found.units for found in asked_units(store, rubric, by_name=True)]
+    asked = [found.units.rows() for found in asked_units(store, rubric, by_name=True)]
     if not asked:
         raise UsageError(f"--design {design}: no judge has answered {rubric} yet: run cotrace judge first, or draw with --design random")
     yes = (pl.col("p_yes").fill_null(pl.col("score")).sum() + _PRIOR) / (pl.col("score").count() + 2 * _PRIOR)
@@ -85,9 +85,9 @@ def drawing_doubt(asked: Asked) -> str:
 
 def _share_in_order(asked: Asked) -> float | None:
     """Where chances differ, those of units without a label are not recorded; then what chances and numbers of the others imply."""
-    if size_of(asked.units.drop_nulls(["drawn", "label"])) < _FEWEST:
+    if size_of(asked.units.ways.drop_nulls(["drawn", "label"])) < _FEWEST:
         return None
-    units = asked.by_name() if asked.by_name else asked.units
+    units = asked.by_name() if asked.by_name else asked.units.rows()
     units = units.filter(pl.col("drawn").is_not_null() | pl.col("label").is_null())
     has_label = units["label"].is_not_null().to_numpy()
     numbers = np.array([number_of(f"{asked.rubric}/{unit}") for unit in units["unit"]])

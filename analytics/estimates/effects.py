@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from analytics.estimates.balance import balance_of
 from analytics.estimates.design import drawing_doubt
-from analytics.estimates.rates import balance_of, tuned_weight
+from analytics.estimates.rates import tuned_weight
 from analytics.estimates.units import Asked, asked_units, population, size_of
 from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats
@@ -113,7 +114,7 @@ def _left_out(statistic: Callable[[Floats], Floats], sums: Floats) -> tuple[floa
 
 
 def sums_by_cluster(units: pl.DataFrame, predictor: str) -> Sums:
-    """Sums of `analytics.estimates.units.population` rows that have the predictor; clusters are tasks, or games where none is known."""
+    """Of the rows of `population` that have the predictor; clusters are tasks, or games where none is known."""
     x, predicted, label, w = pl.col(predictor), pl.col("predicted"), pl.col("label").fill_null(0.0), pl.col("weight")
     n, squares = pl.col("n").cast(pl.Float64), _SQUARES[predictor]
     parts = [(n, predicted), (w * n, label), (w * n, predicted)]
@@ -154,12 +155,12 @@ def judged_effects(store: Store, *, rubric: str | None = None, families: str | N
 
 def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
     units, is_unknown = population(asked.units)
-    labelled = units.filter(pl.col("weight") > 0)
+    rows, labelled = units.rows(), units.ways.filter(pl.col("weight") > 0)
     balance = balance_of(units) if len(labelled) else None
     is_sample = balance is not None and not (balance.trait or balance.is_untested or balance.is_unrecorded or is_unknown)
     doubt = drawing_doubt(asked)
     for predictor, words in _PREDICTORS.items():
-        sums = sums_by_cluster(units, predictor)
+        sums = sums_by_cluster(rows, predictor)
         if not len(sums.judged) or not _spread(sums.judged).sum() > _FLAT:  # nothing to go with
             continue
         effect, z = powered(slope, sums), powered(fisher_z, sums)
@@ -170,7 +171,7 @@ def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
             "question": asked.question,
             "judge": asked.judge,
             "predictor": words,
-            "units": size_of(units),
+            "units": size_of(rows),
             "labels": size_of(labelled),
             "tasks": int((sums.labelled[:, 0] > 0).sum()),
             "judge_effect": None if np.isnan(effect.judge) else effect.judge,

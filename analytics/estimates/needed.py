@@ -1,6 +1,7 @@
 """The report `labels-needed`: how many labels the rate of a judge's answers takes, and whether labelling may stop."""
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from analytics.estimates.corrected import Judged, judged_units, labelled_of, uni
 from analytics.estimates.rates import Spread, judge_weight, labels_needed, prediction_powered, tails, variance_parts
 from analytics.estimates.units import asked_units, size_of
 from analytics.report_columns import framed
-from analytics.statistics.intervals import LEVEL, believed
+from analytics.statistics.intervals import LEVEL, Floats, believed
 from schemas.store.store import Store
 
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
@@ -42,10 +43,10 @@ def labels_needed_report(store: Store, *, rubric: str | None = None, families: s
 
 def _needed_row(judged: Judged) -> dict[str, object]:
     own, asked = judged.own, judged.asked
-    units, labels = int(own["units"].sum()), size_of(judged.population.filter(pl.col("weight") > 0))
+    units, labels = int(own["units"].sum()), size_of(judged.population.ways.filter(pl.col("weight") > 0))
     half_width = half_width_of(judged)
     spread = spread_of(own)
-    known = {name: labels_needed(half, spread) if len(own) > 1 else None for name, half in _HALF_WIDTHS.items()}
+    known = {name: labels_needed(half, spread) if spread.games > 1 else None for name, half in _HALF_WIDTHS.items()}
     ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in needed_ends(own, spread, half).items()}
     about = f"{asked.question}, {judged.model or 'games outside the store'}"
     finest = next((name for name in reversed(known) if known[name] is not None), None)
@@ -60,7 +61,7 @@ def _needed_row(judged: Judged) -> dict[str, object]:
         "judge": asked.judge,
         "model": judged.model,
         "units": units,
-        "games": len(own),
+        "games": int((own["units"] > 0).sum()),
         "labels": labels,
         "half_width": half_width,
         "may_stop": half_width is not None and half_width <= _WISHED and may_look(judged) and not judged.doubt.drawing,
@@ -80,10 +81,13 @@ def half_width_of(judged: Judged) -> float | None:
 
 def may_look(judged: Judged) -> bool:
     """Whether labels are enough for the width to decide when to stop: before, the widths that happen to be small are too small."""
-    return size_of(judged.population.filter(pl.col("weight") > 0)) >= _LOOK_LABELS and int((judged.own["labels"] > 0).sum()) >= _LOOK_GAMES
+    return (
+        size_of(judged.population.ways.filter(pl.col("weight") > 0)) >= _LOOK_LABELS
+        and int((judged.own["labels"] > 0).sum()) >= _LOOK_GAMES
+    )
 
 
-def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int | None]:
+def needed_ends(own: Mapping[str, Floats], spread: Spread, half: float) -> dict[str, int | None]:
     """The number of labels, `low` and `high`, if variances are at the ends of their intervals; None where no number is enough.
 
     Bonett's interval of a variance (2006, Computational Statistics and Data Analysis 50) over labelled games, which asks how few of them
@@ -91,7 +95,7 @@ def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int
     rare and come in few games it still holds the truth too seldom (docs/dev/coverage.md, numbers of labels).
 
     Args:
-        own: one row a game, as `spread_of` takes it.
+        own: as `spread_of` takes it.
         spread: what it gave.
         half: wished half-width, 0 to 1.
     """
@@ -122,46 +126,45 @@ def _sure(ends: dict[str, int | None], finest: str | None) -> str:
     return f", as sure as labels of few games are: {ends[f'{finest}_low']} to {most}"
 
 
-def spread_of(own: pl.DataFrame) -> Spread:
+def spread_of(own: Mapping[str, Floats]) -> Spread:
     """From the labels; where two games with two labels are not there, of a judge that errs in 20 %, and the truth as the judge sees it.
 
     Args:
-        own: one row a game: judged, units; labels and, over labelled units, sums: label_sum, labelled_score, label_squares, score_squares,
-            products.
+        own: sums by game, shape (games,): judged, units; labels and, over labelled units, label_sum, labelled_score, label_squares,
+            score_squares, products.
     """
-    units, games = int(own["units"].sum()), len(own)
-    labelled = own.filter(own["labels"] > 0)
-    n = float(labelled["labels"].sum())
-    if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
+    units, games, labelled = int(own["units"].sum()), int((own["units"] > 0).sum()), int((own["labels"] > 0).sum())
+    n = float(own["labels"].sum())
+    if labelled < 2 or n <= labelled:  # noqa: PLR2004 - a variance between games needs two
         judged = float(own["judged"].sum()) / units
         return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _believed(own, judged, _judged_variance(own)))
     parts = variance_parts(units_of(own), labelled_of(own))
-    errors = max(_error_variance(labelled, float(judge_weight(units_of(own), labelled_of(own)))), 1 / n)
+    errors = max(_error_variance(own, float(judge_weight(units_of(own), labelled_of(own)))), 1 / n)
     clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
-    truth = _believed(own, float(labelled["label_sum"].sum()) / n, float(parts.truth))
+    truth = _believed(own, float(own["label_sum"].sum()) / n, float(parts.truth))
     return Spread(units, games, errors, truth, max(1.0, clustered / errors))
 
 
-def _believed(own: pl.DataFrame, share: float, variance: float) -> float:
+def _believed(own: Mapping[str, Floats], share: float, variance: float) -> float:
     """The truth's variance as the interval of the rate takes it: games that are all alike do not prove that others are."""
-    sizes = own["units"].to_numpy().astype(float)
+    sizes = own["units"]
     units = float(sizes.sum())
-    seen, assumed = believed(*np.array([share, variance, units, (sizes**2).sum() / units, len(own)]))
+    seen, assumed = believed(*np.array([share, variance, units, (sizes**2).sum() / units, (sizes > 0).sum()]))
     return float(seen + assumed) * max(share * (1 - share), 1 / units)
 
 
-def _error_variance(labelled: pl.DataFrame, weight: float) -> float:
+def _error_variance(own: Mapping[str, Floats], weight: float) -> float:
     """Of label minus weighted score, over labelled units."""
     n, labels, scores, label_squares, score_squares, products = (
-        float(labelled[name].sum()) for name in ("labels", "label_sum", "labelled_score", "label_squares", "score_squares", "products")
+        float(own[name].sum()) for name in ("labels", "label_sum", "labelled_score", "label_squares", "score_squares", "products")
     )
     return (label_squares - 2 * weight * products + weight**2 * score_squares) / n - ((labels - weight * scores) / n) ** 2
 
 
-def _judged_variance(own: pl.DataFrame) -> float:
+def _judged_variance(own: Mapping[str, Floats]) -> float:
     """Squared standard error of the judge's mean, by game; 0 from one game, where nothing is known of it."""
-    units = float(own["units"].sum())
-    if len(own) < 2:  # noqa: PLR2004
+    units, games = float(own["units"].sum()), int((own["units"] > 0).sum())
+    if games < 2:  # noqa: PLR2004
         return 0.0
     residuals = own["judged"] - float(own["judged"].sum()) / units * own["units"]
-    return len(own) / (len(own) - 1) * float((residuals**2).sum()) / units**2
+    return games / (games - 1) * float((residuals**2).sum()) / units**2

@@ -110,7 +110,7 @@ def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """
     found: dict[tuple[str, str], list[pl.DataFrame]] = {}
     for asked in asked_units(store, rubric):
-        found.setdefault((asked.rubric, asked.question), []).append(asked.units)
+        found.setdefault((asked.rubric, asked.question), []).append(asked.units.rows())
     rows = [{"rubric": name, "question": question} | row for (name, question), units in found.items() for row in rows_without_labels(units)]
     return framed("latent-rates", rows)
 

@@ -13,24 +13,14 @@ what a usual clustering would give; v the variance of the judge's errors and of 
 Satterthwaite's degrees of freedom, counting games as Kish (1965, Survey Sampling) does: by how many of equal size would weigh as much. So
 an interval is lopsided where an answer is rare, as it must be. `docs/dev/coverage.md` has the coverage of the intervals on simulated data,
 written by `python -m research coverage`.
-
-Whether labels can be a random sample of what a judge was asked about, as far as what is known of all units shows it.
-A rate can be corrected only if the labelled units are a random sample, or one with known chances, and that is recorded. Whether it was done
-so cannot be proven, but it can be refuted: the labelled units and the others are compared in what is known of both. Per trait, the test is
-that of a difference of two means over units with each game left out in turn (`analytics.statistics.shifts`), so that it holds for labels
-on turns and on whole games; p-values of the traits are corrected by Holm's method. `python -m research claims` has how often that finds
-labels that are no random sample.
 """
 
 import math
-from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from analytics.statistics.intervals import LEVEL, Floats, Interval, believed
-from analytics.statistics.shifts import Shift, holm, share_difference, sign_flip_p
 from schemas.common.errors import UsageError
 
 _PSEUDO, _PSEUDO_UNSEEN = 0.05, 0.2
@@ -44,6 +34,10 @@ _PSEUDO_FOUND = 0.5
 _FEWEST_OF_A_TRUTH = 5
 """Labels of each truth below which error rates are not estimated, and the judge's weight is not cross-fitted: without the only game with a
 yes there is none, and the coverage of a rate of .02 by 30 labels was .92 instead of .97."""
+
+
+_ROUNDING: Final = 1e-18
+"""Sum of squared influences that is none: a judge with one answer to all units has no weight, whatever rounding leaves."""
 
 
 class Units(NamedTuple):
@@ -175,7 +169,7 @@ def tuned_weight(of_labels: Floats, seen: Floats, *, of_others: bool = False) ->
     """
     products, squares = of_labels * seen, seen**2
     above, below = (_sum(part) - (part if of_others else 0) for part in (products, squares))
-    return np.clip(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 0, 1)
+    return np.clip(np.divide(above, below, out=np.zeros_like(above), where=below > _ROUNDING), 0, 1)
 
 
 def variance_parts(units: Units, labelled: Labelled) -> VarianceParts:
@@ -391,119 +385,3 @@ def _size(sizes: Floats) -> Floats:
     """Units in the game of an average unit: what makes clusters matter (Kish 1965, Survey Sampling)."""
     size: Floats = (sizes**2).sum(axis=-1) / _positive(sizes.sum(axis=-1))
     return size
-
-
-_LEVEL: Final = 0.01
-"""P-value below which labels are no random sample: of random ones so many are refused by chance. Differences that are too small to be found
-so leave the corrected rate where it should be, since it allows for the judge's answers (`python -m research claims`)."""
-_NOTHING: Final = 1e-9
-_FEWEST_ALIKE: Final = 4
-"""Games with units of both sides below which games that are all alike say nothing."""
-_MOST_NAMES: Final = 8
-"""Agents, and tasks, that are looked at one by one: those with most units."""
-
-
-class Side(NamedTuple):
-    """Units with labels, or those without, by game, shape (games,)."""
-
-    sums: Floats
-    """Of the trait, 0 to units."""
-    units: Floats
-
-
-class Balance(NamedTuple):
-    """Of one judge, question and set of games."""
-
-    trait: str | None
-    """In what labelled and other units differ most surely; None: no difference is shown, or nothing could be tested."""
-    labelled: float | None
-    """Mean of that trait over labelled units, 0 to 1."""
-    others: float | None
-    p: float | None
-    """The smallest p-value, by Holm's method; None: too few games or labels to test, or all units are labelled."""
-    is_untested: bool
-    """Whether there are units without a label, and too few games or labels leave open whether these are like the others."""
-    is_unrecorded: bool = False
-    """Whether there are units without a label, and of some label it is not known how its unit was chosen. Then no test is enough: with a
-    judge that is hardly better than chance nothing shows that labels depend on the truth."""
-
-
-def trait_shift(labelled: Side, others: Side) -> Shift:
-    """Mean of a trait over labelled units minus that over the others, with its p-value; None where there is too little.
-
-    Where all games differ by the same, as with labels on the first turns of each, nothing varies between games; the p-value is then that of
-    so many games with one sign.
-    """
-    if not labelled.units.sum() or not others.units.sum():
-        return Shift(0.0, None, None, None)
-    found = share_difference(labelled.sums, labelled.units, others.sums, others.units)
-    has_both = (labelled.units > 0) & (others.units > 0)
-    if found.p is not None or has_both.sum() < _FEWEST_ALIKE or abs(found.difference) < _NOTHING:
-        return found
-    differences = labelled.sums[has_both] / labelled.units[has_both] - others.sums[has_both] / others.units[has_both]
-    return found._replace(p=sign_flip_p(differences))
-
-
-def balance_of(units: pl.DataFrame) -> Balance:
-    """Whether labels can be a random sample of these units, or one with the chances that were recorded.
-
-    With recorded chances labelled units, weighted by 1 over them, are compared with all units; else with the units that have no label.
-
-    Args:
-        units: as `analytics.estimates.units.population` gives them, of one judge and question.
-    """
-    found = {name: (sides, trait_shift(*sides)) for name, sides in _traits(units)}
-    corrected = holm([shift.p for _, shift in found.values()])
-    tested = [(p, name) for name, p in zip(found, corrected, strict=True) if p is not None]
-    p, name = min(tested, default=(None, None))
-    doubts = is_untested(units, found.values()), is_unrecorded(units)
-    if p is None or name is None or p >= _LEVEL:
-        return Balance(None, None, None, p, *doubts)
-    labelled, others = (float(side.sums.sum() / side.units.sum()) for side in found[name][0])
-    return Balance(name, labelled, others, p, *doubts)
-
-
-def is_untested(units: pl.DataFrame, found: Iterable[tuple[tuple[Side, Side], Shift]] | None = None) -> bool:
-    """`Balance.is_untested` of these units, which takes no more traits than it must; `found` are those of the units, where known."""
-    tests = ((sides, trait_shift(*sides)) for _, sides in _traits(units)) if found is None else found
-    # enough games with units of both sides, alike in a trait: then a missing p-value is not a lack of games
-    return not (units["weight"] > 0).all() and not any(
-        shift.p is not None or ((labelled.units > 0) & (others.units > 0)).sum() >= _FEWEST_ALIKE for (labelled, others), shift in tests
-    )
-
-
-def is_unrecorded(units: pl.DataFrame) -> bool:
-    """`Balance.is_unrecorded` of these units."""
-    has_label = units["weight"] > 0
-    return not has_label.all() and not units.filter(has_label)["is_sample"].all()
-
-
-def _traits(units: pl.DataFrame) -> Iterator[tuple[str, tuple[Side, Side]]]:
-    n, (_, games) = units["n"].to_numpy(), np.unique(units["game"].to_numpy(), return_inverse=True)
-    weights = units["weight"].to_numpy(), np.ones(len(n)) if units["drawn"].is_not_null().any() else units["weight"].to_numpy() == 0
-    totals = [np.bincount(games, weights=weight * n).astype(float) for weight in weights]
-    if not all(total.any() for total in totals):  # nothing to compare
-        return
-    traits = {
-        "the judge's answer": pl.when("is_answered").then("score"),
-        "the turn": pl.col("place"),
-        "the length of the message": pl.col("long"),
-        "the score of the game": pl.col("reached"),
-        "abstention": (~pl.col("is_answered")).cast(pl.Float64),
-    }
-    for name, trait in units.select(**traits).to_dict().items():
-        parts = [part.to_numpy() * n for part in (trait.fill_null(0.0), trait.is_not_null())]
-        labelled, others = (Side(*(np.bincount(games, weights=part * weight).astype(float) for part in parts)) for weight in weights)
-        yield name, (labelled, others)
-    agents = units.select("agents", row=pl.int_range(pl.len())).explode("agents").drop_nulls("agents").unnest("agents")
-    for kind, named in (
-        ("agent", agents.select("row", name="key", n=pl.col("value").cast(pl.Float64))),
-        ("task", units.select("n", row=pl.int_range(pl.len()), name="task").drop_nulls("name")),
-    ):
-        by_name = {str(name): rows for (name,), rows in named.partition_by("name", as_dict=True).items()}
-        most = sorted(by_name, key=lambda name: (-by_name[name]["n"].sum(), name))[:_MOST_NAMES]
-        for name in most if len(by_name) > 1 else []:
-            rows, amounts = (by_name[name][column].to_numpy() for column in ("row", "n"))
-            sums = (np.bincount(games[rows], weights=amounts * weight[rows], minlength=len(totals[0])) for weight in weights)
-            labelled, others = (Side(one.astype(float), total) for one, total in zip(sums, totals, strict=True))
-            yield f"the {kind} {name}", (labelled, others)

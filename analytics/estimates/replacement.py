@@ -1,6 +1,7 @@
 """The reports `alt-test` and `selective`: may a judge take the place of people, on all units or on those of which it is sure enough?"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from analytics.agreement.answers import GIVEN
 from analytics.estimates.corrected import rate_rows
-from analytics.estimates.units import Asked, asked_units
+from analytics.estimates.units import Asked, Counted, asked_units
 from analytics.query import query
 from analytics.report_columns import framed
 from analytics.statistics.intervals import Floats, share_interval
@@ -144,7 +145,7 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = _RISK) -
     """
     if not 0 < risk < 1:
         raise UsageError(f"--risk {risk:g}: give a number between 0 and 1, such as 0.05")
-    rows = [row for same in _by_question(store, rubric) for found in same for row in _thresholds(found, [one.units for one in same], risk)]
+    rows = [row for same in _by_question(store, rubric) for found in same for row in _thresholds(found, same, risk)]
     return framed("selective", rows)
 
 
@@ -159,7 +160,7 @@ def corrected_and_selective(store: Store, *, rubric: str) -> tuple[pl.DataFrame,
     for same in _by_question(store, rubric):
         for asked in same:
             rates += rate_rows(asked)
-            thresholds += _thresholds(asked, [one.units for one in same], _RISK)
+            thresholds += _thresholds(asked, same, _RISK)
     return framed("corrected-rates", rates), framed("selective", thresholds)
 
 
@@ -169,46 +170,60 @@ def _by_question(store: Store, rubric: str | None) -> Iterator[list[Asked]]:
         yield list(of_question)
 
 
-def _thresholds(asked: Asked, all_judges: list[pl.DataFrame], risk: float) -> Iterator[dict[str, Any]]:
-    known = asked.units.filter("is_answered", pl.col("label").is_not_null(), pl.col("score").is_not_null())
-    if known["game"].n_unique() < _FEWEST_GAMES:
-        return
-    same = pl.concat(units.select("way", other="score", other_unsteady="unsteady").unique("way") for units in all_judges)
+def _thresholds(asked: Asked, all_judges: list[Asked], risk: float) -> Iterator[dict[str, Any]]:
+    ways = asked.units.ways.filter("is_answered", pl.col("label").is_not_null(), pl.col("score").is_not_null())
+    same = pl.concat(one.units.ways.select("way", other="score", other_unsteady="unsteady") for one in all_judges)
     agreeing = (1 - (pl.col("score") - pl.col("other")).abs() - pl.col("other_unsteady") / 2).mean().clip(0, 1)
-    sure = known.select("way", "score").unique("way").join(same, on="way").group_by("way").agg(agreeing=agreeing)
-    known = known.join(sure, on="way", how="left", maintain_order="left")
-    wrong = (known["score"] - known["label"]).abs().to_numpy()
-    sureness, n = known["agreeing"].to_numpy(), known["n"].to_numpy()
-    games = known["game"].rank("dense").to_numpy().astype(int) - 1
-    if known["p_yes"].is_not_null().all():
-        yes, wrong, games = (np.repeat(column, n) for column in (known["p_yes"].to_numpy(), wrong, games))
-        n = np.ones_like(games)
-        sureness = calibrated(np.maximum(yes, 1 - yes), wrong < _HALF, games)
-    sizes = np.bincount(games, weights=n).astype(float)
-    curve = []
-    for threshold in sorted(set(np.round(np.quantile(np.repeat(sureness, n), np.linspace(0, 1, 11)), 4).tolist())):
-        answers = n * (sureness >= threshold - 1e-4)
-        of_game, wrong_of_game = (np.bincount(games, weights=weights).astype(float) for weights in (answers, answers * wrong))
-        ends = share_interval(wrong_of_game, of_game)
-        curve.append(
-            {
-                "rubric": asked.rubric,
-                "question": asked.question,
-                "judge": asked.judge,
-                "threshold": threshold,
-                "labels": int(n.sum()),
-                "games": len(sizes),
-                "coverage": float(answers.sum() / n.sum()),
-                "risk": float(answers @ wrong / answers.sum()),
-                "risk_low": float(ends.low),
-                "risk_high": float(ends.high),
-                "wrong_of_all": float(answers @ wrong / n.sum()),
-                "held_below": risk_bound(wrong_of_game, sizes),
-            }
-        )
+    sure = ways.select("way", "score").join(same, on="way").group_by("way").agg(sure=agreeing)
+    ways = ways.join(sure, on="way", maintain_order="left").with_columns(wrong=(pl.col("score") - pl.col("label")).abs())
+    known = replace(asked.units, ways=ways)
+    if (known.sums(np.ones((1, len(ways)))) > 0).sum() < _FEWEST_GAMES:
+        return
+    if ways["p_yes"].is_not_null().all():
+        known = _by_probability(known)
+    sureness, wrong, n = known.ways.select("sure", "wrong", "n").to_numpy().T
+    thresholds = sorted(set(np.round(_quantiles(sureness, n, np.linspace(0, 1, 11)), 4).tolist()))
+    answers = (sureness >= np.array(thresholds)[:, None] - 1e-4).astype(float)
+    sums = known.sums(np.vstack([answers, answers * wrong, np.ones_like(n)]))
+    of_games, wrong_of_games, (sizes,) = np.split(sums[:, sums[-1] > 0], [len(answers), 2 * len(answers)])
+    ends, answered, wrongs = share_interval(wrong_of_games, of_games), answers @ n, answers @ (wrong * n)
+    curve = [
+        {
+            "rubric": asked.rubric,
+            "question": asked.question,
+            "judge": asked.judge,
+            "threshold": threshold,
+            "labels": int(n.sum()),
+            "games": len(sizes),
+            "coverage": float(answered[place] / n.sum()),
+            "risk": float(wrongs[place] / answered[place]),
+            "risk_low": float(ends.low[place]),
+            "risk_high": float(ends.high[place]),
+            "wrong_of_all": float(wrongs[place] / n.sum()),
+            "held_below": risk_bound(wrong_of_games[place], sizes),
+        }
+        for place, threshold in enumerate(thresholds)
+    ]
     chosen = next((row for row in curve if row["held_below"] <= risk), None)
     for row in curve:
         yield row | {"is_chosen": row is chosen, "advice": _selective_advice(row, chosen, risk)}
+
+
+def _by_probability(known: Counted) -> Counted:
+    """Each unit by itself, as sure as the probability of its answer's tokens is, calibrated."""
+    rows = known.rows()
+    rows = rows[np.repeat(np.arange(len(rows)), rows["n"])]
+    yes, right = rows["p_yes"].to_numpy(), (rows["wrong"] < _HALF).to_numpy()
+    sureness = calibrated(np.maximum(yes, 1 - yes), right, rows["game"].to_numpy())
+    return Counted.of(rows.with_columns(n=1, sure=pl.Series(sureness)))
+
+
+def _quantiles(values: Floats, n: Floats, shares: Floats) -> Floats:
+    """`numpy.quantile` where each value is there n times."""
+    order, places = np.argsort(values), shares * (n.sum() - 1)
+    ends = n[order].cumsum()
+    low, high = (values[order][np.searchsorted(ends, end, side="right")] for end in (np.floor(places), np.ceil(places)))
+    return np.asarray(low + (high - low) * (places % 1))
 
 
 def calibrated(probability: Floats, right: NDArray[np.bool_], games: NDArray[Any]) -> Floats:

@@ -18,7 +18,7 @@ from analytics.estimates.needed import labels_needed_report
 from analytics.estimates.raters import latent_rates, two_classes
 from analytics.estimates.rates import possible_truth
 from analytics.estimates.replacement import alt_test, calibrated, risk_bound, selective
-from analytics.estimates.units import Asked
+from analytics.estimates.units import Asked, Counted
 from analytics.statistics.intervals import Floats
 from schemas.store import batches
 from schemas.store.store import Store
@@ -172,7 +172,7 @@ def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
         "model": pl.lit("m"),
         "n": pl.lit(1),
         "squared_place": pl.col("place") ** 2,
-        "agents": pl.lit(None, pl.List(pl.Struct({"key": pl.String, "value": pl.UInt64}))),
+        "agent": pl.lit(None, pl.String),
         "reached": pl.lit(0.0),
         "long": pl.lit(0.0),
         "task": pl.lit(None, pl.String),
@@ -181,7 +181,7 @@ def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
     units = pl.DataFrame(columns).with_columns(pl.col("label", "differ", "drawn").fill_nan(None), **same)
     if "wrong" not in changes:
         units = units.with_columns(differ=pl.lit(None, pl.Float64))
-    return Asked(rubric="r", question="q", judge="llm:j", reference="people", units=units)
+    return Asked(rubric="r", question="q", judge="llm:j", reference="people", units=Counted.of(units))
 
 
 @pytest.mark.parametrize("design", ["random", "active"])
@@ -227,13 +227,14 @@ def test_people_who_label_are_a_sample_of_people() -> None:
     held = []
     for _ in range(80):
         asked = world(random, "random", rate=0.3)
-        person = asked.units["game"].to_numpy() % 3
+        units = asked.units.rows()
+        person = units["game"].to_numpy() % 3
         errs = random.random(len(person)) < random.beta(0.5, 4.5, 3)[person]
-        given = pl.Series(np.where(errs, 1.0, asked.units["label"].fill_null(np.nan).to_numpy())).fill_nan(None)
-        given = pl.select(pl.when(asked.units["label"].is_not_null()).then(given)).to_series()
+        given = pl.Series(np.where(errs, 1.0, units["label"].fill_null(np.nan).to_numpy())).fill_nan(None)
+        given = pl.select(pl.when(units["label"].is_not_null()).then(given)).to_series()
         by = pl.DataFrame({"rater": person.astype(str), "given": given}).select(pl.struct("rater", "given")).to_series()
         people = pl.DataFrame({"by": by}).select(pl.when(given.is_not_null()).then(pl.concat_list("by"))).to_series()
-        units = asked.units.with_columns(label=given, people=people)
+        units = units.with_columns(label=given, people=people)
         held += [rate_row(judged) for judged in judged_units(asked.with_units(units))]
     assert all(row["raters"] == 3 and "3 people who labelled" in row["advice"] for row in held if row["rate"] is not None)
     rows = [row for row in held if row["rate"] is not None]
@@ -250,11 +251,12 @@ def test_a_rate_where_the_judge_abstains_needs_a_stated_model() -> None:
     plain, held = [], []
     for _ in range(60):
         asked = world(random, "random", rate=0.4)
-        late = asked.units["place"].to_numpy() > 0.6
+        rows = asked.units.rows()
+        late = rows["place"].to_numpy() > 0.6
         truth = random.random(len(late)) < np.where(late, 0.2, 0.5)
         answered = random.random(len(late)) < np.where(late, 0.5, 1.0)
         labelled = answered & (random.random(len(late)) < 0.4)
-        units = asked.units.with_columns(
+        units = rows.with_columns(
             is_answered=pl.Series(answered),
             score=pl.Series(np.where(answered, truth ^ (random.random(len(late)) < 0.1), np.nan)).fill_nan(None),
             label=pl.Series(np.where(labelled, truth, np.nan)).fill_nan(None),
@@ -457,7 +459,8 @@ def test_labels_that_state_a_drawing_are_compared_with_the_order_of_the_template
     """A poor judge, and labels where the truth is yes, with a chance in their file: the rate was printed as corrected."""
     random = np.random.default_rng(5)
     asked = world(random, "random")
-    n = len(asked.units)
+    rows = asked.units.rows()
+    n = len(rows)
     truth = random.random(n) < 0.4
     order = np.argsort([number_of(f"r/{unit}") for unit in range(n)])
     if chosen == "skipped":  # every second no
@@ -466,7 +469,7 @@ def test_labels_that_state_a_drawing_are_compared_with_the_order_of_the_template
         order = random.permutation(n)
     labelled = np.isin(np.arange(n), order[:150])
     columns = {"label": np.where(labelled, truth, np.nan), "drawn": np.where(labelled, 150 / n, np.nan)}
-    units = asked.units.with_columns(
+    units = rows.with_columns(
         pl.DataFrame(columns).fill_nan(None),
         score=pl.Series((truth == (random.random(n) < 0.55)).astype(float)),
         p_yes=pl.lit(None, pl.Float64),

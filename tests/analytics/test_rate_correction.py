@@ -200,6 +200,17 @@ def test_by_hand() -> None:
     assert judge_weight(units, Labelled(labels, labels, both)) == pytest.approx((1 / 8) / (1 / 8 + 1 / 20))
 
 
+def test_a_judge_with_one_answer_to_all_units_has_no_weight() -> None:
+    """A third of each unit: sums differ by rounding alone, and that decided the weight, 0 or 1."""
+    random = np.random.default_rng(1)
+    weights = []
+    for _ in range(50):
+        sizes, labelled = random.integers(5, 20, 12).astype(float), random.integers(1, 5, 12).astype(float)
+        labels = np.floor(labelled * random.random(12))
+        weights.append(judge_weight(Units(sizes / 3, sizes), Labelled(labels, labelled / 3, labelled)))
+    assert set(map(float, weights)) == {0.0}
+
+
 def test_labels_of_one_game_give_no_interval() -> None:
     """From one game nothing can be said about others."""
     units = Units(np.array([5.0, 7.0]), np.array([10.0, 10.0]))
