@@ -57,6 +57,17 @@ class Against(NamedTuple):
     """One-sided, of the judge being worse by epsilon or more."""
 
 
+class OfJudge(NamedTuple):
+    """What labels show of a judge."""
+
+    judges: list[str]
+    """All that answered the rubric, in the order of the reports."""
+    rates: pl.DataFrame
+    """Rows of `corrected_rates`, of one of them."""
+    thresholds: pl.DataFrame
+    """Rows of `selective`, of the same."""
+
+
 def alt_test(store: Store, *, epsilon: float = EPSILON) -> pl.DataFrame:
     """One row for every question and judge that three people or more labelled with: whether it may take the place of one of them.
 
@@ -149,19 +160,23 @@ def selective(store: Store, *, rubric: str | None = None, risk: float = _RISK) -
     return framed("selective", rows)
 
 
-def corrected_and_selective(store: Store, *, rubric: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`corrected_rates` and `selective` of a rubric: its units are read once, a question after the other.
+def of_one_judge(store: Store, *, rubric: str, judge: str) -> OfJudge:
+    """What `corrected_rates` and `selective` have of one judge, with one reading of the rubric's units.
+
+    Args:
+        store: a store with the views.
+        rubric: its name.
+        judge: whose rows; where it answered nothing, those of the first judge that did.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    rates: list[dict[str, Any]] = []
-    thresholds: list[dict[str, Any]] = []
-    for same in _by_question(store, rubric):
-        for asked in same:
-            rates += rate_rows(asked)
-            thresholds += _thresholds(asked, same, _RISK)
-    return framed("corrected-rates", rates), framed("selective", thresholds)
+    questions = list(_by_question(store, rubric))
+    judges = list(dict.fromkeys(asked.judge for same in questions for asked in same if asked.units.ways["is_answered"].any()))
+    shown = judge if judge in judges else judges[0] if judges else None
+    own = [(asked, same) for same in questions for asked in same if asked.judge == shown]
+    rates = framed("corrected-rates", (row for asked, _ in own for row in rate_rows(asked)))
+    return OfJudge(judges, rates, framed("selective", (row for asked, same in own for row in _thresholds(asked, same, _RISK))))
 
 
 def _by_question(store: Store, rubric: str | None) -> Iterator[list[Asked]]:

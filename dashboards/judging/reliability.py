@@ -9,7 +9,7 @@ import orjson
 from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
 from analytics.drift import drift_report
-from analytics.estimates.replacement import corrected_and_selective
+from analytics.estimates.replacement import OfJudge, of_one_judge
 from analytics.judging.probes import probe_report, self_preference_report
 from dashboards.figures import SERIES, Axis, look, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, columns_of, fold
@@ -162,24 +162,24 @@ AGREEMENT: Final = Section("agreement", "Agreement", _agreement_section, (NUMBER
 _OUTSIDE = "games outside the store"
 
 
-def _of_labels(read: Reader, rubric: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The reports of corrected rates and of risk and coverage."""
+def _of_labels(read: Reader, rubric: str) -> OfJudge:
+    """The reports of corrected rates and of risk and coverage, of the chosen judge."""
+    judge = read.address.one("judge")
     return kept(
         read.store.path,
-        ("corrected and selective", rubric),
-        lambda: corrected_and_selective(read.store, rubric=rubric),
-        size_of=lambda found: sum(int(rows.estimated_size()) for rows in found),
+        ("corrected and selective", rubric, judge),
+        lambda: of_one_judge(read.store, rubric=rubric, judge=judge),
+        size_of=lambda found: int(found.rates.estimated_size() + found.thresholds.estimated_size()),
     )
 
 
 def _corrected_section(read: Reader, rubric: str) -> Part:
     """Of one judge, `?judge=`; the filter of models counts here."""
-    report = _of_labels(read, rubric)[0]
-    if report.is_empty():
+    found = _of_labels(read, rubric)
+    if not found.judges:
         return nothing_yet("No scored answer on this rubric.", f"cotrace judge --rubric {rubric} --judge engine")
-    judges = report["judge"].unique(maintain_order=True).to_list()
-    judge = chosen(read.address.one("judge"), judges)
-    chooser = choices(read.address, "Judge", "judge", {name: name for name in judges}, judge)
+    judge = chosen(read.address.one("judge"), found.judges)
+    chooser = choices(read.address, "Judge", "judge", {name: name for name in found.judges}, judge)
     rows = _rows_of(read, rubric)
     if rows.is_empty():
         return html.Div([chooser, note("No verdict under these filters.")])
@@ -210,7 +210,7 @@ def _risk_card(read: Reader, rubric: str, judge: str) -> list[Part]:
     """The risk-coverage curve of the judge, of each question with labels; nothing without."""
     import plotly.graph_objects as go
 
-    rows = _of_labels(read, rubric)[1].filter(judge=judge).sort("question", "coverage")
+    rows = _of_labels(read, rubric).thresholds.sort("question", "coverage")
     if rows.is_empty():
         return []
     if rows["question"].is_unique().all():
@@ -247,10 +247,8 @@ def _rows_of(read: Reader, rubric: str) -> pl.DataFrame:
     """The report of the chosen judge, and of the models in view."""
     import polars as pl
 
-    report = _of_labels(read, rubric)[0]
-    judge = chosen(read.address.one("judge"), report["judge"].unique(maintain_order=True).to_list() or [""])
-    models = read.address.all("model")
-    rows = report.filter((pl.col("judge") == judge) & (pl.col("model").is_in(models) if models else pl.lit(value=True)))
+    rows, models = _of_labels(read, rubric).rates, read.address.all("model")
+    rows = rows.filter(pl.col("model").is_in(models)) if models else rows
     return rows.with_columns(pl.col("model").fill_null(_OUTSIDE)).sort("question", "model")
 
 

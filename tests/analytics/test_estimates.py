@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from analytics.agreement.pairs import Scale, coincidences, krippendorff_alpha
 from analytics.comparison.compare import compare
@@ -17,7 +18,7 @@ from analytics.estimates.effects import Sums, fisher_z, judged_effects, powered,
 from analytics.estimates.needed import labels_needed_report
 from analytics.estimates.raters import latent_rates, two_classes
 from analytics.estimates.rates import possible_truth
-from analytics.estimates.replacement import alt_test, calibrated, risk_bound, selective
+from analytics.estimates.replacement import alt_test, calibrated, of_one_judge, risk_bound, selective
 from analytics.estimates.units import Asked, Counted
 from analytics.statistics.intervals import Floats
 from schemas.store import batches
@@ -401,6 +402,15 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Store:
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"judge_runs": list(runs.values()), "verdicts": verdicts, "labels": labels}))
     return store
+
+
+@pytest.mark.parametrize("judge", ["llm:a", "llm:b", "llm:c", "llm:d"])
+def test_what_labels_show_of_one_judge_is_what_the_reports_have_of_it(several: Store, judge: str) -> None:
+    """Of a judge that is not there, what they have of the first."""
+    found, shown = of_one_judge(several, rubric="ps", judge=judge), "llm:a" if judge == "llm:d" else judge
+    assert found.judges == ["llm:a", "llm:b", "llm:c"]
+    assert_frame_equal(found.rates, corrected_rates(several, rubric="ps").filter(judge=shown))
+    assert_frame_equal(found.thresholds, selective(several, rubric="ps").filter(judge=shown))
 
 
 def test_a_good_judge_may_take_the_place_of_people_and_a_guessing_one_may_not(several: Store) -> None:
