@@ -26,8 +26,8 @@ class Form:
     """A Pydantic model that a reply has to fill in."""
 
     def __init__(self, model: type[BaseModel]) -> None:
-        from instructor.processing.schema import generate_openai_schema
         from instructor.v2.core.response_model import prepare_response_model
+        from instructor.v2.providers.openai.schema import generate_openai_schema
 
         self.model = model
         self.wrapped: Any = prepare_response_model(model)

@@ -28,7 +28,7 @@ sys.argv += ["--model", "local/fake", "--base-url", url]
 try:
     main()
 finally:
-    heavy = ("dspy", "hypothesis", "numba", "pandas", "pyarrow", "scipy", "sklearn")
+    heavy = ("anthropic", "dspy", "hypothesis", "numba", "pandas", "pyarrow", "scipy", "sklearn")
     print("imported", *sorted(set(heavy) & set(sys.modules)))
 """
 

@@ -32,10 +32,13 @@ QUESTIONS = 6
 RUN = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell pass on that Ctrl-C is not for them
+from judges.rubric_files.load import find
+from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from providers.provider import ModelSettings
 from schemas.store.store import Store
-from tests.judges.judged_games import ask_model
-run(ask_model(sys.argv[2], concurrency=8), Store(sys.argv[1]))
+settings = ModelSettings(model="local/fake", base_url=sys.argv[2], timeout_s=10.0, tries=3, patience_s=3.0)
+run(JudgeRequest(rubric=find("pragmatic_sufficiency"), settings=settings, repeats=1, concurrency=8), Store(sys.argv[1]))
 """
 
 
