@@ -381,24 +381,40 @@ def answer_model(group: Group) -> type[BaseModel]:
     the judges of the published code write them in several ways; what fits no answer, or more than one, is none. Nor is a reply that
     repeats a question or an example, in whatever part of it (`judges.rubric`).
     """
+    asked = (_Asked(question.id, question.ask, question.answers, tuple(question.examples.values())) for question in group.questions)
+    return _answer_model(tuple(asked), group.several)
+
+
+class _Asked(NamedTuple):
+    """What a question's place in the form depends on."""
+
+    id: str
+    ask: str
+    answers: tuple[str, ...]
+    examples: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _answer_model(questions: tuple[_Asked, ...], several: bool) -> type[BaseModel]:  # noqa: FBT001
+    """Cached: to make it and its JSON schema takes as long as many a call, and prompts and each run of a process ask for the same."""
     kinds: dict[tuple[str, ...], type[BaseModel]] = {}
     fields: dict[str, Any] = {}
-    for question in group.questions:
+    for question in questions:
         if question.answers not in kinds:
-            kinds[question.answers] = _one_answer(question, len(kinds), several=group.several)
+            kinds[question.answers] = _one_answer(question.answers, len(kinds), several=several)
         asked = f'Question {question.id}: "{question.ask}" First the reason, then the answer.'
         fields[question.id] = (kinds[question.answers], Field(description=asked))
-    shown = [text for question in group.questions for text in (question.ask, *question.examples.values())]
+    shown = [text for question in questions for text in (question.ask, *question.examples)]
     validators: dict[str, Any] = {"_own": own_words(*shown)}
     return create_model("Answers", __doc__="The answers to all questions.", __validators__=validators, **fields)
 
 
-def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseModel]:
-    allowed: Any = Literal[question.answers]
-    checked: Any = Annotated[allowed, BeforeValidator(_reader(question.answers))]
+def _one_answer(answers: tuple[str, ...], number: int, *, several: bool) -> type[BaseModel]:
+    allowed: Any = Literal[answers]
+    checked: Any = Annotated[allowed, BeforeValidator(_reader(answers))]
     if several:
         checked = list[checked]
-    validators: dict[str, Any] = {"agree": model_validator(mode="after")(_agreeing(question.answers))}
+    validators: dict[str, Any] = {"agree": model_validator(mode="after")(_agreeing(answers))}
     return create_model(
         "Answer" if number == 0 else f"Answer{number}",
         reason=(str, Field(description="A whole sentence, not the answer alone: what in the evidence decides it.")),

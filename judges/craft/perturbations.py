@@ -21,7 +21,7 @@ from judges.claims.reading import Open, Shown, TextClaims, find_in
 from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
 from judges.craft.checks.prepared import PreparedGame, game_of
 from judges.craft.checks.prepared import PreparedTurn as Turn
-from judges.craft.language.typed import read_text
+from judges.craft.reading import read_of_rules
 from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import ActionView, UtteranceView
 
@@ -135,7 +135,7 @@ def _with_defect(kind: str, text: str, director: Director, turn: Turn, is_wrong:
 
 def _requests(text: str, director: Director, turn: Turn) -> tuple[Request, ...]:
     """Give what a text asks for; nothing where it was not wholly understood."""
-    asked = TextClaims(read_text(text, director, dict(zip(CELLS, turn.board.stacks, strict=True)))).whole(Request)
+    asked = TextClaims(read_of_rules(text, director, turn.board.stacks)).whole(Request)
     return () if isinstance(asked, Open) else asked
 
 

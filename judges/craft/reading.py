@@ -394,12 +394,15 @@ def reads(message: UtteranceView) -> bool:
 def _read_message(game: Transcript, turn: int, message: UtteranceView) -> Read[CraftClaim]:
     """Read a director's text by rules, before the board of its turn."""
     stacks: dict[str, Any] = game.turn(turn).state_before.get("stacks", {})
-    return _read(message.text, message.agent, tuple(tuple(stacks.get(cell, ())) for cell in CELLS))
+    return read_of_rules(message.text, message.agent, tuple(tuple(stacks.get(cell, ())) for cell in CELLS))
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str, speaker: str, stacks: tuple[tuple[str, ...], ...]) -> Read[CraftClaim]:
-    """Cached: every rubric, attribution and pages ask for the same messages."""
+def read_of_rules(text: str, speaker: str, stacks: tuple[tuple[str, ...], ...]) -> Read[CraftClaim]:
+    """What the rules read in a director's text, before a board as the stacks of `CELLS`.
+
+    Cached: every rubric, every probe, attribution and pages ask for the same messages.
+    """
     return read_text(text.replace("</message>", " " * len("</message>")), speaker, dict(zip(CELLS, stacks, strict=True)))
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, Token, word_set
@@ -228,8 +228,12 @@ _END_OF_SENTENCE = frozenset(".!?\n")
 _INTERJECTIONS = word_set("tokens", "interjections")
 
 
+@lru_cache(maxsize=16)
 def sentences(text: str) -> list[list[Token]]:
-    """Give the words of a text, sentence by sentence; a line end closes a sentence, marks of enumerations are left out."""
+    """Give the words of a text, sentence by sentence; a line end closes a sentence, marks of enumerations are left out.
+
+    Cached, since two steps of reading a text ask for them: nobody changes the lists.
+    """
     plain = text.translate(_ALIKE).lower().replace("(s)", "   ")
     plain, added = laid_out(without_asides(plain))
     plain = plain.replace("+", "&")
