@@ -11,6 +11,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from io import BytesIO
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -34,6 +35,9 @@ _WORDS: Final = frozenset({
     "observation", "response", "message", "summary", "value", "utterance", "transcript", "results", "tool_responses", "body", "msg",
 })  # fmt: skip
 """Keys under which a message has its words."""
+_OF_MESSAGES: Final = _WORDS | {"tool_calls", "action"}
+"""Keys of which an object with a speaker has one, if it is a message."""
+_OF_ITEMS: Final = _WORDS | {"data"}
 _TYPES: Final = re.compile(r".*(_call|_output|_result|_use)|reasoning|message|human|ai|system|tool|.*\.Model(Request|Response)")
 """`type` of an object that is a message without a role."""
 _RESULTS: Final = re.compile(r"tool|function|toolResult|tool_?result|.*(_output|_result|_response)")
@@ -48,6 +52,9 @@ _ABOUT: Final = frozenset({
 _RESULT_IDS: Final = frozenset({"tool_use_id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "source_call_id"})
 """Keys that name the call of which an object holds the result."""
 _ARGUMENTS: Final = ("arguments", "input", "args", "kwargs")
+_GIVEN: Final = frozenset(_ARGUMENTS)
+_OF_CALLS: Final = _GIVEN | {"function", "custom"}
+"""Keys of a call whose values are taken as a whole."""
 _NAMES: Final = ("name", "function_name", "tool_name", "toolName")
 _SCORE: Final = re.compile(r"(?:^|[_ .])(?:score|reward|success|resolved|passed|correct|rating)s?(?:$|[_ .])", re.IGNORECASE)
 _TOKENS: Final = re.compile(
@@ -125,7 +132,7 @@ def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out:
     try:
         for index, document in enumerate(_documents(data)):
             within = ("document", index) if isinstance(document, list) else "rows"
-            _Walk(raw, left_out, document if isinstance(document, Mapping) else {}).value(document, "", within, None, in_words=False)
+            _Walk(raw, left_out, document if isinstance(document, dict) else {}).value(document, "", within, None, in_words=False)
     except (BadInputError, RecursionError, zipfile.BadZipFile, ImportError, NotImplementedError):
         return []
     stored = _Stored(reading)
@@ -224,17 +231,19 @@ def family_receipts(data: bytes, reading: Reading, source_id: str, path: str) ->
 
 def _texts_of_keys(value: Any, key: str, names: Collection[str], texts: dict[str, list[tuple[str, ...]]]) -> None:
     """Key, with * for an agent or a number -> its texts, each alone, and with | at its end the tries of each list of texts."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        if _is_prose(value):
+            texts[key].append((value.strip(),))
+    elif isinstance(value, dict):
         for name, inner in value.items():
-            _texts_of_keys(inner, f"{key}.{'*' if name in names or str(name).isdecimal() else name}".lstrip("."), names, texts)
+            if isinstance(inner, str | dict | list):
+                _texts_of_keys(inner, f"{key}.{'*' if name in names or str(name).isdecimal() else name}".lstrip("."), names, texts)
     elif isinstance(value, list):
         tries = [one.strip() for one in value if isinstance(one, str) and one.strip()]
-        if len(tries) > 1 and any(len(one.split()) >= _PROSE_WORDS for one in tries):
+        if len(tries) > 1 and any(map(_is_prose, tries)):
             texts[f"{key}|"].append(tuple(tries))
         for inner in value:
             _texts_of_keys(inner, f"{key}[]", names, texts)
-    elif isinstance(value, str) and len(value.split()) >= _PROSE_WORDS:
-        texts[key].append((value.strip(),))
 
 
 def losses(rows: Sequence[Receipt]) -> Iterator[BadInputError]:
@@ -285,39 +294,42 @@ class _Walk:
 
     def value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         """Look at a value; `within`: the list that the message is in."""
-        around = self._reply, self._holder
-        if isinstance(value, Mapping | list):
-            named = value.get("id") if isinstance(value, Mapping) else None
-            self._reply, self._holder = self._holder, named if isinstance(named, str) else None
-        self._value(value, path, within, message, in_words=in_words)
-        self._reply, self._holder = around
-
-    def _value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
-        if isinstance(value, Mapping):
-            self._object(value, path, within, message, in_words=in_words)
-        elif isinstance(value, list) and value and all(map(_is_pair, value)):
-            self._object(_of_pairs(value), path, within, message, in_words=in_words)
-        elif isinstance(value, list):
-            if value and message is None and all(map(_is_tuple, value)):
-                self._raw.lists[path] += [_Message([(path, max(one, key=len))]) for one in value]
-                return
-            inner = within if message is not None or not any(isinstance(one, Mapping) for one in value) else object()
-            for one in value:
-                self.value(one, f"{path}[]", inner, message, in_words=in_words)
-        elif isinstance(value, str):
+        if isinstance(value, str):
             self._text(value, path, within, message, in_words=in_words)
-        elif isinstance(value, bool | int | float) and not in_words:
-            key = path.replace("[]", "")
-            if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and not _CACHE.search(key) and value >= 0:
-                around, _, name = path.rpartition(".")
-                counted = self._raw.tokens[self._kind, around]
-                counted[(self._reply, name) if self._reply else len(counted)] = int(value)
-            elif _SCORE.search(key) and (found := number(value)) is not None:
-                self._raw.scores[found] += 1
+        elif isinstance(value, dict | list):
+            around = self._reply, self._holder
+            named = value.get("id") if isinstance(value, dict) else None
+            self._reply, self._holder = self._holder, named if isinstance(named, str) else None
+            if isinstance(value, dict):
+                self._object(value, path, within, message, in_words=in_words)
+            elif value and all(map(_is_pair, value)):
+                self._object(_of_pairs(value), path, within, message, in_words=in_words)
+            else:
+                self._list(value, path, within, message, in_words=in_words)
+            self._reply, self._holder = around
+        elif isinstance(value, int | float) and not in_words:
+            self._number(value, path)
+
+    def _list(self, value: list[Any], path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
+        if value and message is None and all(map(_is_tuple, value)):
+            self._raw.lists[path] += [_Message([(path, max(one, key=len))]) for one in value]
+            return
+        inner = within if message is not None or not any(isinstance(one, dict) for one in value) else object()
+        for one in value:
+            self.value(one, f"{path}[]", inner, message, in_words=in_words)
+
+    def _number(self, value: float, path: str) -> None:
+        counts, scores = _counts_and_scores(path)
+        if counts and not isinstance(value, bool) and value >= 0:
+            around, _, name = path.rpartition(".")
+            counted = self._raw.tokens[self._kind, around]
+            counted[(self._reply, name) if self._reply else len(counted)] = int(value)
+        elif scores and (found := number(value)) is not None:
+            self._raw.scores[found] += 1
 
     def _object(self, found: Mapping[str, Any], path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         call = _call(found)
-        is_message = _has_speaker(found) or (message is None and (_is_item(found, call) or {"kind", "parts"} <= set(found)))
+        is_message = _has_speaker(found, call) or (message is None and (_is_item(found, call) or ("kind" in found and "parts" in found)))
         if is_message and _OF_SCORES.search(path):
             in_words = True
         elif is_message and (not in_words or "role" in found):
@@ -326,7 +338,7 @@ class _Walk:
             self._raw.lists[within].append(message)
         kind = str(found.get("role") or found.get("type") or "")
         if message is not None and call is None:
-            message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None or bool(_RESULT_IDS & set(found))
+            message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None or not _RESULT_IDS.isdisjoint(found)
         if message is not None and call is not None and not message.of_tool and _ELSEWHERE not in call.arguments:
             message.calls.append(call)
         same = {again for other, again in _SAME_AS.items() if found.get(other)}
@@ -334,7 +346,7 @@ class _Walk:
             re.findall(r"\w+", dumps(found["tool_responses"]))
         ):
             same.add("content")  # AutoGen joins results there
-        if str(found.get("description")).startswith(str(found.get("summary")).removesuffix("...")):
+        if "summary" in found and str(found.get("description")).startswith(str(found["summary"]).removesuffix("...")):
             same.add("summary")  # CrewAI cuts it out of the description
         for key, value in found.items():
             if key == "observation" and message is not None and value and call is None:
@@ -343,7 +355,7 @@ class _Walk:
                 self.value(value, f"{path}.{key}", within, of_tool, in_words=True)
                 continue
             inner = f"{path}.{key}" if path and not path.endswith(".") else f"{path}{key}"
-            if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or key in same or key in self._left_out:
+            if (call is not None and key in _OF_CALLS) or key in same or key in self._left_out:
                 continue
             holds_words = (in_words and key not in _ABOUT) or (message is not None and key in _WORDS)
             self.value(value, inner, within, None if key == _EXTRA else message, in_words=holds_words)
@@ -351,34 +363,45 @@ class _Walk:
     def _text(self, text: str, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         if not text.strip() or _DATA.fullmatch(text) or _ELSEWHERE in text:
             return
-        is_word = path.rstrip("[]").rpartition(".")[2] in _WORDS or " " in text.strip()
         if in_words and message is not None:
-            if not is_word:
-                return
-            message.texts.append((path, text))
+            if path.rstrip("[]").rpartition(".")[2] in _WORDS or " " in text.strip():
+                message.texts.append((path, text))
             return
         inner = _parsed(text)
         if inner is not None:
             self.value(inner, path, (path, within), message, in_words=False)
-        elif len(text.split()) >= _PROSE_WORDS:
+        elif _is_prose(text):
             self._raw.prose.append((path, text))
 
 
-def _has_speaker(found: Mapping[str, Any]) -> bool:
-    speaks = any(isinstance(found.get(key), str) for key in _SPEAKERS) or isinstance(found.get("author"), Mapping)
-    holds = any(_is_conversation(key, value) for key, value in found.items())
-    return speaks and not holds and bool((_WORDS | {"tool_calls", "action"}) & set(found)) and _call(found) is None
+@lru_cache(maxsize=4096)
+def _counts_and_scores(path: str) -> tuple[bool, bool]:
+    """Whether numbers at a path count tokens, and whether they may be scores; cached, as a file has thousands of numbers at few paths."""
+    key = path.replace("[]", "")
+    return _TOKENS.search(key) is not None and not _SUMS.search(key) and not _CACHE.search(key), _SCORE.search(key) is not None
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text is more than a name."""
+    return len(text.split(None, _PROSE_WORDS - 1)) == _PROSE_WORDS
+
+
+def _has_speaker(found: Mapping[str, Any], call: _Called | None) -> bool:
+    if call is not None or _OF_MESSAGES.isdisjoint(found):
+        return False
+    speaks = any(isinstance(found[key], str) for key in _SPEAKERS if key in found) or isinstance(found.get("author"), dict)
+    return speaks and not any(_is_conversation(key, value) for key, value in found.items())
 
 
 def _is_conversation(key: str, value: Any) -> bool:
     """Whether it is a list of messages, so that the object around it is none."""
-    listed = key not in _WORDS and isinstance(value, list) and bool(value)
-    return listed and all(isinstance(one, Mapping) and bool(_ROLES & set(one)) for one in value)
+    listed = isinstance(value, list) and bool(value) and key not in _WORDS
+    return listed and all(isinstance(one, dict) and not _ROLES.isdisjoint(one) for one in value)
 
 
 def _is_item(found: Mapping[str, Any], call: _Called | None) -> bool:
     kind = found.get("type")
-    return isinstance(kind, str) and _TYPES.fullmatch(kind) is not None and (call is not None or bool((_WORDS | {"data"}) & set(found)))
+    return isinstance(kind, str) and _TYPES.fullmatch(kind) is not None and (call is not None or not _OF_ITEMS.isdisjoint(found))
 
 
 def _id_of(found: Mapping[str, Any]) -> str | None:
@@ -387,18 +410,22 @@ def _id_of(found: Mapping[str, Any]) -> str | None:
 
 def _call(found: Mapping[str, Any]) -> _Called | None:
     """A call of a tool; None where the object is none."""
-    inner = next((found[key] for key in ("function", "custom") if isinstance(found.get(key), Mapping)), found)
+    if "role" in found or "content" in found:
+        return None
+    inner = next((found[key] for key in ("function", "custom") if isinstance(found.get(key), dict)), found)
+    if "description" in inner or _GIVEN.isdisjoint(inner):
+        return None
     name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
     name = found["function"] if name is None and isinstance(found.get("function"), str) else name
     given = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
-    if name is None or given is None or "role" in found or "content" in found or "description" in inner:
+    if name is None or given is None:
         return None
     return _Called(name, _canonical(given), _id_of(found))
 
 
 def _canonical(given: Any) -> str:
     read = _parsed(given) if isinstance(given, str) else given
-    if isinstance(read, Mapping):
+    if isinstance(read, dict):
         return dumps(dict(sorted((str(key), value) for key, value in read.items())))
     return dumps({"value": given if read is None else read}) if given not in ("", None) else "{}"
 
@@ -416,7 +443,7 @@ def _is_tuple(value: Any) -> bool:
 
 def _is_pair(value: Any) -> bool:
     """Whether it is a name and a value, such as an attribute of a span."""
-    return isinstance(value, Mapping) and set(value) == {"key", "value"} and isinstance(value["key"], str)
+    return isinstance(value, dict) and value.keys() == {"key", "value"} and isinstance(value["key"], str)
 
 
 def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -443,12 +470,12 @@ def _with_lists(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """A value of OTLP, without what names its type."""
-    if not isinstance(value, Mapping) or len(value) != 1:
+    if not isinstance(value, dict) or len(value) != 1:
         return value
     (kind, inner), *_ = value.items()
     if kind == "intValue" and isinstance(inner, str) and inner.lstrip("-").isdecimal():
         return int(inner)
-    held = inner.get("values") if isinstance(inner, Mapping) else None
+    held = inner.get("values") if isinstance(inner, dict) else None
     if kind == "arrayValue" and isinstance(held, list):
         return [_plain(one) for one in held]
     return held if kind == "kvlistValue" else inner if str(kind).endswith("Value") else value
@@ -488,11 +515,16 @@ class _Stored:
         self._searched = 0
         self._tokens: list[int] = []
         has_calls = bool(reading.rows.get("calls"))
+        texts: set[str] = set()  # many rows have the same
         for row in (row for rows in reading.rows.values() for row in rows):
             said = row._replace(details=Json("{}")) if isinstance(row, Episode) else row  # facts of a game are no messages
             for value in said:
-                self._take(value, self._lines)
+                if isinstance(value, str):
+                    texts.add(value)
+                else:
+                    self._take(value, self._lines)
             self._count(row, has_calls=has_calls)
+        self._take([*texts], self._lines)
         self.tokens = sum(self._tokens) if self._tokens else None
         self._all: str | None = None
 
@@ -517,7 +549,7 @@ class _Stored:
             inner = _parsed(value)
             if inner is not None:
                 self._take(inner, lines)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict):
             for one in value.values():
                 self._take(one, lines)
         elif isinstance(value, list | tuple):
@@ -526,8 +558,8 @@ class _Stored:
 
     def _take_numbers(self, value: Any) -> None:
         value = _parsed(value) if isinstance(value, str) else value
-        if isinstance(value, Mapping | list):
-            for one in value.values() if isinstance(value, Mapping) else value:
+        if isinstance(value, dict | list):
+            for one in value.values() if isinstance(value, dict) else value:
                 self._take_numbers(one)
         elif (found := number(value)) is not None:
             self.scores[found] += 1
@@ -570,7 +602,7 @@ class _Stored:
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, one in value.items():
             if key not in _ABOUT:
                 yield from _texts(one)
