@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +20,7 @@ from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 
 _KEPT: list[Path] = []
+_HOLDING = threading.Lock()
 
 
 def keep_in(folder: Path) -> None:
@@ -81,18 +83,32 @@ def _bare() -> Path:
 
 
 class WatchedStore(Store):
-    """A store that one test writes to and looks at, in turns: it stays open between readings, until it is written to."""
+    """A store that one test writes to and looks at, in turns, from any thread: it stays open between readings, until it is written to.
+
+    Other processes, and other objects for the same file, cannot write to it after the first reading.
+    """
 
     _connection: duckdb.DuckDBPyConnection | None = None
+    _waiting = 0
+    """Writers that wait for readers: meanwhile nothing is held open."""
 
     def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-        if not read_only and self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        opened = super()._open(read_only=read_only)
-        if read_only and self._connection is None:
-            self._connection = opened.cursor()
-        return opened
+        if read_only:
+            opened = super()._open(read_only=True)
+            with _HOLDING:
+                if self._connection is None and not self._waiting:
+                    self._connection = opened.cursor()
+            return opened
+        with _HOLDING:
+            self._waiting += 1
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+        try:
+            return super()._open(read_only=False)
+        finally:
+            with _HOLDING:
+                self._waiting -= 1
 
 
 def held_open(store: Store) -> Iterator[Store]:

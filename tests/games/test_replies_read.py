@@ -24,7 +24,7 @@ GAMES = {
     "coordination overcooked": ("--turns", "6"),
     "coordination collab_capture": (),
     "coordination collab_escape": (),
-    "coordination hanabi": (),
+    "coordination hanabi": ("--turns", "10"),
 }
 """Game -> a short one."""
 AVALON = {"avalon": ("--size", "5", "--games", "1")}

@@ -17,9 +17,6 @@ __all__ = ["with_views"]
 WITH_VIEWS: Final = (
     "test_coordination_scripts",
     "test_cut_games",
-    "test_guess",
-    "test_ingest_bad_input",
-    "test_ingest_store",
     "test_overcooked_ingest",
     "test_public_files",
     "test_whoandwhen",

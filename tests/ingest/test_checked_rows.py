@@ -99,6 +99,7 @@ PLANTED: Final[dict[str, tuple[Callable[[Turns], object], str, str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", [*FAMILIES, "of no family"])
 def test_a_wrong_row_of_a_log_is_rejected_with_its_reason_and_costs_nothing_else(
     tmp_path: Path, logs: dict[str, list[dict[str, Any]]], family: str

@@ -13,9 +13,9 @@ from tests.fuzz.foreign import own_others, shared_others
 from tests.fuzz.run import faults_of, kept
 from tests.fuzz.specimens import Specimen, own_specimens, shared_specimens
 
-_A_FEW = 3
+_A_FEW = 1
 _ENDLESS = b"9" * 5_000
-_PLACES = 4
+_PLACES = 2
 
 SPECIMENS = pytest.mark.parametrize(
     "specimens",

@@ -23,6 +23,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list
     return int(stopped.value.code or 0), [line.strip() for line in capsys.readouterr().err.splitlines() if "left alone" in line]
 
 
+@pytest.mark.usefixtures("with_views")
 def test_files_left_alone_are_told_by_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A path and a reason a line; of many with one reason the first three, and how to see all."""
     logs = tmp_path / "logs"
@@ -121,6 +122,7 @@ def test_a_compressed_file_is_told_as_what_it_is(tmp_path: Path, suffix: str, me
     assert all("compressed" in reason and f"({mend} FILE)" in reason for reason in reasons)
 
 
+@pytest.mark.usefixtures("with_views")
 def test_each_kind_of_problem_is_one_line_with_its_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first place of each, how many more, and all of them with --list; notes by what they state."""
     rows = [{"id": f"t{number // 2}", "messages": 7 if number % 2 else [{"role": "user", "content": "Hi"}]} for number in range(40)]

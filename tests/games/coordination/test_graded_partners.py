@@ -66,7 +66,7 @@ def test_among_scripts_that_see_the_whole_state_a_better_partner_brings_more(sid
 
     def score(skill: int) -> float:
         players = [f"{player}=script:{f'graded_{skill}' if player == side else 'greedy'}" for player in ("Alice", "Bob")]
-        play("coordination", tmp_path, players=players, game="overcooked", task=["forced_coordination"], turns=400, seeds=[1], games=3)
+        play("coordination", tmp_path, players=players, game="overcooked", task=["forced_coordination"], turns=400, seeds=[1], games=1)
         logs = tmp_path.rglob(f"*graded_{skill}*/**/*.jsonl")
         return mean(float(json.loads(log.read_bytes().splitlines()[-1])["end"]["score"]) for log in logs)
 
