@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -152,12 +152,15 @@ def _one_of_each(names: list[str]) -> Iterator[str]:
         yield fresh
 
 
+_WORD: Final = re.compile(r"\w+")
 _ALL: Final = "true"
 """The condition that every row meets."""
 
 
 def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
     """Run one query, which may come from anywhere, and give its rows: it can read the store, reach nothing else, and write nowhere.
+
+    Where all games have stored rows, it reads these alone, as reports do.
 
     Args:
         store: where to read.
@@ -168,8 +171,10 @@ def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None
         UsageError: the SQL is wrong, or no query that reads.
         StoreError: the store cannot be read.
     """
-    held = _HELD.get()
-    with nullcontext(held.connection) if held and held.store is store else store.reading() as connection:
+    from analytics.views import NAMES
+
+    reads_views = not NAMES.isdisjoint(_WORD.findall(sql))
+    with one_reading(store) if reads_views or _held(store) else store.reading() as connection:
         with _blamed("SQL"):
             checked = as_query(sql, connection)
         return frame(connection, checked, parameters)
@@ -184,6 +189,11 @@ _HELD: Final[ContextVar[_Held | None]] = ContextVar("held", default=None)
 """What this thread holds."""
 
 
+def _held(store: Store) -> duckdb.DuckDBPyConnection | None:
+    held = _HELD.get()
+    return held.connection if held and held.store is store else None
+
+
 @contextmanager
 def one_reading(store: Store) -> Iterator[duckdb.DuckDBPyConnection]:
     """One connection for all queries of a report: one state of the store, and stored rows alone where all games have them.
@@ -196,9 +206,8 @@ def one_reading(store: Store) -> Iterator[duckdb.DuckDBPyConnection]:
     from analytics.installation import are_current
     from analytics.views import read_stored
 
-    outer = _HELD.get()
-    if outer and outer.store is store:
-        yield outer.connection
+    if outer := _held(store):
+        yield outer
         return
     with store.reading() as connection:
         if are_current(connection):

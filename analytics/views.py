@@ -384,3 +384,5 @@ def _load_all() -> tuple[ViewFile, ...]:
 
 VIEWS: tuple[ViewFile, ...] = _load_all()
 """All views, each after those it reads."""
+NAMES: Final = frozenset(name for spec in VIEWS for name in (spec.name, *_MACRO.findall(spec.sql)))
+"""What a query calls them by."""

@@ -20,7 +20,7 @@ import argparse
 import csv
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -37,14 +37,14 @@ from analytics.reports import report
 from analytics.statistics.few_games import all_kinds, held_of
 from research import judged
 from research.pages import put
-from schemas.records import Action, Episode, Json, Run, Turn, Utterance
+from schemas.records import Action, Episode, Json, Run, Source, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store
 
 Floats = NDArray[np.float64]
 Rows = dict[str, list[tuple[object, ...]]]
 _STARTED: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone
-_TABLES: Final = ("runs", "episodes", "turns", "actions", "utterances")
+_TABLES: Final = ("sources", "runs", "episodes", "turns", "actions", "utterances")
 _SURE: Final = 0.05
 _LOW, _HIGH = 0.93, 0.97
 CSV: Final = Path(__file__).with_suffix(".csv")
@@ -191,6 +191,7 @@ def truths(world: World) -> dict[str, Floats]:
 def fill(store: Store, world: World, random: np.random.Generator, boards: int = 1) -> None:
     """Put the games of a world in the place of those that are there, of so many boards: each a benchmark, `board0` and on."""
     rows: Rows = {name: [] for name in _TABLES}
+    rows["sources"].append(source())
     for board in range(boards):
         _draw_board(rows, f"board{board}", world, random)
     checked = batches.to_arrow(rows)
@@ -199,6 +200,11 @@ def fill(store: Store, world: World, random: np.random.Generator, boards: int = 
             connection.execute(f"DELETE FROM {name}")
         batches.insert(connection, checked)
     ensure_installed(store)
+
+
+def source() -> Source:
+    """Where drawn games come from, now: rows that were stored of others before are none of theirs."""
+    return Source("drawn", "/drawn", "drawn", None, None, None, 0, 0, datetime.now(UTC).replace(tzinfo=None))
 
 
 def _draw_board(rows: Rows, board: str, world: World, random: np.random.Generator) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Turn, TurnMetric
+from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Source, Turn, TurnMetric
 from schemas.store import batches
 from schemas.store.store import Store
 from tests.masters import WatchedStore, begun
@@ -90,6 +90,7 @@ def store_with(folder: Path, games: Iterable[Game]) -> Store:
         for name, records in rows_of(game).items():
             rows.setdefault(name, []).extend(records)
     rows["runs"] = list(dict.fromkeys(rows.get("runs", [])))
+    rows["sources"] = [Source("hand", "/hand.json", "hand.json", None, None, None, len(rows.get("episodes", [])), 0, STARTED)]
     checked = batches.to_arrow(rows)
     batches.check(checked)
     with store.writing() as connection:

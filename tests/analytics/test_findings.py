@@ -48,6 +48,7 @@ def test_a_deficit_that_compare_shows_is_the_headline_with_the_numbers_of_compar
     store = store_with(
         tmp_path, [game for place in range(6) for game in games_of(f"team{place}", scores[place], [f"t{k}" for k in range(10)])]
     )
+    Store.settle(store)
     shown = [row for row in compare(store).to_dicts() if row["paired"] and row["p_holm"] < 0.05]
     assert {row["team_b"] for row in shown} == {"team0"}
     sentence = who(store).sentence
@@ -111,6 +112,7 @@ def test_without_a_team_shown_to_be_behind_where_and_why_are_about_all(tmp_path:
     store = store_with(
         tmp_path, [game for place in range(3) for game in games_of(f"team{place}", scores[place], [f"t{k}" for k in range(8)])]
     )
+    Store.settle(store)
     found = findings(store)
     assert " is behind " not in who(store).sentence
     explained = [one.sentence for one in found if one.topic in {"where", "why"}]

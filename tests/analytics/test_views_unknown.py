@@ -29,6 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with store.writing() as connection:
         connection.execute(f"UPDATE turns SET state_before = NULL, state_after = NULL WHERE {bare}")
         connection.execute(f"DELETE FROM actions WHERE {bare}")
+    Store.settle(store)
     yield from held_open(store)
 
 

@@ -50,7 +50,9 @@ def planted(folder: Path, *, gain: float) -> Store:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    yield from held_open(planted(tmp_path_factory.mktemp("planted"), gain=GAIN))
+    store = planted(tmp_path_factory.mktemp("planted"), gain=GAIN)
+    Store.settle(store)
+    yield from held_open(store)
 
 
 def test_planted_effects_are_found(store: Store) -> None:

@@ -445,6 +445,7 @@ def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
         for task in range(12)
     ]
     store = store_with(tmp_path, played)
+    Store.settle(store)
     for rows in (ability(store), power(store), power_curves(store), correlations(store)):
         assert set(rows["game"]) == GAMES.keys()
     teams = ability(store).filter(pl.col("kind") == "team")
