@@ -85,7 +85,7 @@ def test_a_script_without_a_main_guard_ingests_what_takes_several_processes(tmp_
     for name in ("first", "second"):
         with cotrace.GameLog(tmp_path / f"long/{name}.jsonl", benchmark="talk", agents=["a"]) as log:
             for turn in range(9):
-                log.turn(messages=[("a", f"{name} {turn} " + "word " * 200_000)])
+                log.turn(messages=[("a", f"{name} {turn} " + "w" * 1_000_000)])
             log.end(success=True)
     program = tmp_path / "three_lines.py"
     program.write_text(THREE_LINES, encoding="utf-8")
