@@ -257,6 +257,12 @@ def test_reports_and_queries_read_what_is_stored_alone(store: Store) -> None:
         query(store, "select * from logged_categories")
 
 
+def test_a_view_with_stored_rows_is_listed_once(store: Store) -> None:
+    """Reading stored rows alone takes a second view of the same name."""
+    for listed in ("information_schema.tables where table_schema = 'main' and table_name", "duckdb_views() where view_name"):
+        assert query(store, f"select count(*) from {listed} = 'turn_outcomes'").item() == 1
+
+
 def _game(store: Store) -> str:
     first = query(store, "select min(episode_id) from episodes where benchmark = 'craft'").item()
     return f"episode_id = '{first}'"

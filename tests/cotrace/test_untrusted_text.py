@@ -209,7 +209,7 @@ def boards(store: Store) -> Iterator[str]:
 
 
 def filtered(store: Store) -> Iterator[str]:
-    """Pages that filter by what a log says."""
+    """Pages that filter by names in a log."""
     model, condition = query(store, "SELECT model, condition FROM games WHERE contains(model, 'cnry') LIMIT 1").row(0)
     yield Address("/failures", {"model": (model,)}).to()
     yield Address("/", {"condition": (condition,)}).to()
