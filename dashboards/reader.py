@@ -261,18 +261,18 @@ def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName
     return names
 
 
-def names_of_teams(read: Reader, names: Sequence[str]) -> dict[str, str]:
-    """Name as in the view `team_names` -> as the front page has it: the evaluated model, and partners where two teams have the same."""
-    models = dict(read.rows("SELECT team_name, any_value(model) FROM compared_games GROUP BY ALL", filter_on=()).rows())
-    first = {name: models.get(name, UNKNOWN) for name in names}
-    alone = Counter(model for model in first.values() if model != UNKNOWN)
-    return {name: first[name] if alone[first[name]] == 1 else other for name, other in short_names(names).items()}
-
-
 _TEAMS: Final = """
     SELECT benchmark, team_name, any_value(model) AS model, count(*) AS games FROM compared_games
     GROUP BY ALL ORDER BY games DESC, benchmark, team_name
 """
+
+
+def names_of_teams(read: Reader, names: Sequence[str]) -> dict[str, str]:
+    """Name as in the view `team_names` -> as the front page has it: the evaluated model, and partners where two teams have the same."""
+    models = dict(read.rows(_TEAMS, filter_on=()).select("team_name", "model").rows())
+    first = {name: models.get(name, UNKNOWN) for name in names}
+    alone = Counter(model for model in first.values() if model != UNKNOWN)
+    return {name: first[name] if alone[first[name]] == 1 else other for name, other in short_names(names).items()}
 
 
 def looks_of_teams(read: Reader, benchmark: str | None = None) -> dict[str, tuple[str, str]]:

@@ -100,10 +100,10 @@ whether a label's unit is known to be drawn: with a recorded chance, or in rando
 _OUTSIDE: Final = """
 SELECT DISTINCT regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')
 FROM labels
-WHERE episode_id IS NULL AND ($rubric IS NULL OR rubric = $rubric)
+WHERE episode_id IS NULL AND {about}
 UNION
 SELECT episode_id
-FROM (SELECT DISTINCT episode_id FROM labels WHERE $rubric IS NULL OR rubric = $rubric)
+FROM (SELECT DISTINCT episode_id FROM labels WHERE {about})
 ANTI JOIN episodes USING (episode_id)
 WHERE episode_id IS NOT NULL
 """
@@ -125,15 +125,16 @@ def counted_answers(
         question: only this one; None: all.
         by_name: single units all.
     """
-    about = [f"{name} = {in_sql(value)}" for name, value in (("rubric", rubric), ("question", question)) if value is not None] or ["true"]
+    asked = [f"{name} = {in_sql(value)}" for name, value in (("rubric", rubric), ("question", question)) if value is not None]
+    about = " AND ".join(asked or ["true"])
     if by_name:
-        return f"{_ONE_BY_ONE} WHERE {' AND '.join(about)}"
-    outside = [in_sql(name) for (name,) in connection.execute(_OUTSIDE, {"rubric": rubric}).fetchall()]
-    stored = f"SELECT *, NULL::VARCHAR AS unit_id, NULL::VARCHAR AS agent FROM game_answers WHERE {' AND '.join(about)}"
+        return f"{_ONE_BY_ONE} WHERE {about}"
+    outside = [in_sql(name) for (name,) in connection.execute(_OUTSIDE.format(about=about)).fetchall()]
+    stored = f"SELECT *, NULL::VARCHAR AS unit_id, NULL::VARCHAR AS agent FROM game_answers WHERE {about}"
     if not outside:
         return stored
     is_outside = f"episode_id IN ({', '.join(outside)})"
-    return f"{stored} AND NOT {is_outside} UNION ALL BY NAME {_ONE_BY_ONE} WHERE {' AND '.join([*about, is_outside])}"
+    return f"{stored} AND NOT {is_outside} UNION ALL BY NAME {_ONE_BY_ONE} WHERE {about} AND {is_outside}"
 
 
 _ANSWERS = f"""

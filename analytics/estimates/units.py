@@ -299,7 +299,7 @@ def _of_question(
     games = games.with_columns(reached=pl.when(most > least).then((score - least) / (most - least)))
     counts = counts.join(games.select("game", "at", "reached"), on="game")
     turn = pl.col("n") * pl.col("last_turn").max()
-    counts = counts.sort("at", "unit") if "unit" in counts.columns else counts.sort("at").with_row_index("unit")
+    counts = counts.sort("unit") if "unit" in counts.columns else counts.with_row_index("unit")
     counts = counts.select(
         "at",
         "unit",
@@ -310,7 +310,7 @@ def _of_question(
         place=pl.col("turns") / turn,
         squared_place=pl.col("squared_turns") / turn / pl.col("last_turn").max(),
         long=pl.col("lengths") / pl.col("n"),
-    )
+    ).sort("at", maintain_order=True)
     agents = agents.join(places, on="way").join(games.select("game", "at"), on="game").select("at", "agent", "n", way="place").sort("at")
     cells = Cells(games=games.select("at", "episode_id", "model", "task", game="cluster"), counts=counts, agents=agents)
     for key, of_judge in ways.drop("has", "role").group_by("rubric", "question", "judge", maintain_order=True):
