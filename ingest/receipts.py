@@ -243,7 +243,8 @@ def _texts_of_keys(value: Any, key: str, names: Collection[str], texts: dict[str
         if len(tries) > 1 and any(map(_is_prose, tries)):
             texts[f"{key}|"].append(tuple(tries))
         for inner in value:
-            _texts_of_keys(inner, f"{key}[]", names, texts)
+            if isinstance(inner, str | dict | list):
+                _texts_of_keys(inner, f"{key}[]", names, texts)
 
 
 def losses(rows: Sequence[Receipt]) -> Iterator[BadInputError]:
@@ -521,7 +522,7 @@ class _Stored:
             for value in said:
                 if isinstance(value, str):
                     texts.add(value)
-                else:
+                elif isinstance(value, list | tuple | dict):
                     self._take(value, self._lines)
             self._count(row, has_calls=has_calls)
         self._take([*texts], self._lines)

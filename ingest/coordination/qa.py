@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -47,7 +48,7 @@ class Response:
     """What else the line states of question and answer, all of which can be checked; empty for published logs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
     """The answers of one respondent in one trial, in the order of the log."""
 
@@ -57,7 +58,7 @@ class Trial:
     trial: int | None
     answers: tuple[Response, ...]
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Hash of all responses: the same trial logged twice has the same, whichever way failed calls are written."""
         responses = sorted(
