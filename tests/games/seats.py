@@ -22,6 +22,7 @@ from cotrace.cli import main
 from games.experiments.family import game_of
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
+from tests.masters import WatchedStore
 from tests.places import ROOT
 
 __all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says", "without_memory"]
@@ -114,12 +115,11 @@ def whatever_it_says(game: str, folder: Path, mode: str, *options: str, before: 
 
 def ingested(folder: Path) -> Store:
     """The games below a folder in a store; all of them, whole and without a disagreement."""
-    store = Store(folder / "s.duckdb")
+    store = WatchedStore(folder / "s.duckdb")
     report = ingest_paths([folder / "logs"], store, workers=1)
     assert report.rejected == []
     assert report.episodes == len(list((folder / "logs").rglob("*.jsonl")))
     ensure_installed(store)
-    with store.reading():  # the two queries open it once
-        assert query(store, "SELECT * FROM log_disagreements").to_dicts() == []
-        assert query(store, "SELECT count(*) AS cut FROM games WHERE ending <> 'ended'")["cut"].item() == 0
+    assert query(store, "SELECT * FROM log_disagreements").to_dicts() == []
+    assert query(store, "SELECT count(*) AS cut FROM games WHERE ending <> 'ended'")["cut"].item() == 0
     return store

@@ -39,7 +39,7 @@ def precision(answered: list[Rated]) -> float:
     return sum(one.engine == one.both for one in answered) / len(answered)
 
 
-@pytest.mark.parametrize(("reader", "coverage"), [("model", 0.70), ("both", 0.70)])
+@pytest.mark.parametrize(("reader", "coverage"), [pytest.param("model", 0.70, marks=pytest.mark.long), ("both", 0.70)])
 def test_a_strong_reading_gives_the_answers_of_both_raters(reader: str, coverage: float, tmp_path: Path) -> None:
     """On turns of published games; no question with ten answers falls below .93."""
     answered = judged(tmp_path, reader, RECORDED)
@@ -55,7 +55,7 @@ def test_readings_in_the_form_before_can_still_be_used(tmp_path: Path) -> None:
     assert precision(answered["all"]) >= 0.95
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", [pytest.param(name, marks=() if name == "both" else pytest.mark.long) for name in READERS])
 def test_no_director_is_blamed_for_what_a_strong_reader_finds_said(reader: str, tmp_path: Path) -> None:
     """In games in which a language model held every seat."""
     found, lost = faults(DATA / "llm_games", readings_of(OLD_FORM), tmp_path, READERS[reader])
@@ -63,7 +63,7 @@ def test_no_director_is_blamed_for_what_a_strong_reader_finds_said(reader: str, 
     assert sum(lost.values()) == pytest.approx(0.357, abs=0.001)
 
 
-@pytest.mark.parametrize("reader", ["model", "both"])
+@pytest.mark.parametrize("reader", [pytest.param("model", marks=pytest.mark.long), "both"])
 def test_directors_of_published_games_are_blamed_for_real_faults(reader: str, tmp_path: Path) -> None:
     """As a rater found them: with a model's readings there are some, and nine in ten are right."""
     found = [fault.key for fault in rated_faults(DATA / "craft_results", FAULTS_RATED, tmp_path, READERS[reader])]
