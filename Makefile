@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
-# two processes more than cores: a part of the tests waits, for a server, a browser or a deadline (nproc would count threads of OpenMP)
-WORKERS := $(shell echo $$(($$(env -u OMP_NUM_THREADS nproc) + 2)))
+# a process more than cores: a part of the tests waits, for a server, a browser or a deadline (nproc would count threads of OpenMP)
+WORKERS := $(shell echo $$(($$(env -u OMP_NUM_THREADS nproc) + 1)))
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # a quarter of pip's time; where only pip is set up to reach a package index, pip does it
