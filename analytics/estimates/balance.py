@@ -110,12 +110,12 @@ def _traits(units: Counted) -> Iterator[tuple[str, tuple[Side, Side]]]:
     of_ways = np.vstack(
         [weights, weights * np.where(has_score, score, 0), weights * has_score, weights * ~is_answered, np.ones_like(weight)]
     )
-    totals, answers, answered, abstained, (sizes,) = np.split(units.sums(of_ways), (2, 4, 6, 8))
+    totals, answers, answered, abstained, (asked,) = np.split(units.sums(of_ways), (2, 4, 6, 8))
     if not totals.any(axis=1).all():  # nothing to compare
         return
 
-    def sides(sums: Floats, units: Floats = totals) -> tuple[Side, Side]:
-        return Side(sums[0], units[0]), Side(sums[1], units[1])
+    def sides(sums: Floats, sizes: Floats = totals) -> tuple[Side, Side]:
+        return Side(sums[0], sizes[0]), Side(sums[1], sizes[1])
 
     yield "the judge's answer", sides(answers, answered)
     for name, column in (("the turn", "place"), ("the length of the message", "long"), ("the score of the game", "reached")):
@@ -129,7 +129,7 @@ def _traits(units: Counted) -> Iterator[tuple[str, tuple[Side, Side]]]:
         yield f"the agent {name}", sides(units.sums(weights, of_agent[name]))
     games = units.cells.games.select("task", place=pl.Series(units.cells.clusters[1])).drop_nulls("task")
     of_task = {str(name): np.array(places) for name, places in games.group_by("task").agg(pl.col("place").unique()).rows()}
-    for name in _most({name: float(sizes[places].sum()) for name, places in of_task.items()}):
+    for name in _most({name: float(asked[places].sum()) for name, places in of_task.items()}):
         sums = np.zeros_like(totals)
         sums[:, of_task[name]] = totals[:, of_task[name]]
         yield f"the task {name}", sides(sums)

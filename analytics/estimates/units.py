@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -16,9 +16,6 @@ from analytics.agreement.answers import counted_answers, numbers_of_answers
 from analytics.query import condition, frame, one_reading, query
 from analytics.statistics.intervals import Floats
 from schemas.store.store import Store
-
-if TYPE_CHECKING:
-    Codes = NDArray[np.int64]
 
 ANSWERS_BY: Final = {"turn": "place", "length": "long", "score": "reached", "agent": "agent", "task": "task"}
 """On what it can depend whether a judge answers -> column of `Counted.rows`."""
@@ -115,7 +112,7 @@ class Cells:
     """How many of them are of which agent, by `at`: at, way, agent, n."""
 
     @cached_property
-    def clusters(self) -> tuple[NDArray[np.uint64], Codes]:
+    def clusters(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Each `game` that there is, once, and the place of each row of `games` among them."""
         found, places = np.unique(self.games["game"].to_numpy(), return_inverse=True)
         return found, places
