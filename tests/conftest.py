@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from schemas.store.store import SEALED
+from tests.kept_open import kept_open
 from tests.masters import keep_in
 from tests.places import SHARED
 
@@ -38,6 +40,12 @@ def _masters(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
     keep_in(base if worker_id == "master" else base.parent)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _kept_open() -> Iterator[None]:
+    with kept_open():
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `long` what a `sampled(n)` test has beyond n of its parameter sets, which are spread evenly over them."""
@@ -56,6 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Look for cycles from now on, but not among the modules and tests that stay until the end."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # rather memory than time
     gc.enable()
 
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from analytics.installation import blank, ensure_installed
@@ -80,35 +79,6 @@ def _bare() -> Path:
         patched.setattr(Store, "blank", staticmethod(lambda: None))
         (store := Store(new_folder() / "s.duckdb")).create()
     return store.path
-
-
-class WatchedStore(Store):
-    """A store that one test writes to and looks at, in turns, from any thread: it stays open between readings, until it is written to.
-
-    Other processes, and other objects for the same file, cannot write to it after the first reading.
-    """
-
-    _connection: duckdb.DuckDBPyConnection | None = None
-    _waiting = 0
-    """Writers that wait for readers: meanwhile nothing is held open."""
-
-    def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-        if read_only:
-            opened = super()._open(read_only=True)
-            with _HOLDING:
-                if self._connection is None and not self._waiting:
-                    self._connection = opened.cursor()
-            return opened
-        with _HOLDING:
-            self._waiting += 1
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-        try:
-            return super()._open(read_only=False)
-        finally:
-            with _HOLDING:
-                self._waiting -= 1
 
 
 def held_open(store: Store) -> Iterator[Store]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Source, Turn, TurnMetric
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.masters import WatchedStore, begun
+from tests.masters import begun
 
 __all__ = ["Candidate", "Game", "Move", "Step", "board", "rows_of", "store_with"]
 
@@ -95,7 +95,7 @@ def store_with(folder: Path, games: Iterable[Game]) -> Store:
     batches.check(checked)
     with store.writing() as connection:
         batches.insert(connection, checked)
-    return WatchedStore(store.path)
+    return Store(store.path)
 
 
 def rows_of(game: Game) -> dict[str, list[tuple[object, ...]]]:

@@ -22,7 +22,6 @@ from cotrace.cli import main
 from games.experiments.family import game_of
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
-from tests.masters import WatchedStore
 from tests.places import ROOT
 
 __all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says", "without_memory"]
@@ -115,7 +114,7 @@ def whatever_it_says(game: str, folder: Path, mode: str, *options: str, before: 
 
 def ingested(folder: Path) -> Store:
     """The games below a folder in a store; all of them, whole and without a disagreement."""
-    store = WatchedStore(folder / "s.duckdb")
+    store = Store(folder / "s.duckdb")
     report = ingest_paths([folder / "logs"], store, workers=1)
     assert report.rejected == []
     assert report.episodes == len(list((folder / "logs").rglob("*.jsonl")))

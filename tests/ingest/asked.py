@@ -11,7 +11,6 @@ from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from ingest.reading.adapter_types import Adapter
 from schemas.store.store import Store
-from tests.masters import WatchedStore
 
 __all__ = ["Ingested", "ingested", "rows", "written"]
 
@@ -41,7 +40,7 @@ def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
 
 def ingested(folder: Path, *paths: Path, reader: str | Adapter | None = None) -> Ingested:
     """Read paths into the store of a folder."""
-    store = WatchedStore(folder / "s.duckdb")
+    store = Store(folder / "s.duckdb")
     report = ingest_paths(paths, store, log_format=reader, workers=1)
     return Ingested(store, report)
 

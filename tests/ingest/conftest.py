@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from schemas.store.store import Store
-from tests.masters import WatchedStore, beginning_without_views, with_views
+from tests.masters import beginning_without_views, with_views
 
 __all__ = ["with_views"]
 
@@ -32,4 +32,4 @@ def _begun(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return WatchedStore(tmp_path / "test.duckdb")
+    return Store(tmp_path / "test.duckdb")

@@ -20,10 +20,10 @@ from ingest.labels.load import import_labels
 from judges.rubric_files.load import known_answers
 from schemas.common.errors import StoreError
 from schemas.store.batches import faults, to_arrow
+from schemas.store.store import Store
 from schemas.tables import TABLES, polars_type, table
 from tests.fuzz.specimens import own_specimens
 from tests.judges.judged_games import store_of
-from tests.masters import WatchedStore
 
 CALL: Final = {
     "call_id": "c1", "model": "openai/x", "prompt_hash": "p", "reply": "so", "reasoning": None, "finish_reason": "stop",
@@ -114,7 +114,7 @@ def test_a_wrong_row_of_a_log_is_rejected_with_its_reason_and_costs_nothing_else
         changed[0]["started_at"] = f"2026-01-01T00:00:{number:02d}"
         plant([line for line in changed if "turn" in line])
         written(folder / f"{number}.jsonl", changed)
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = ingest_paths([folder], store)
     games = dict(query(store, "SELECT file, episode_id FROM episodes").rows())
     assert "sound.jsonl" in games
@@ -160,7 +160,7 @@ def test_a_wrong_row_of_a_published_format_is_rejected_with_the_schemas_reason(
     """Where the format's own reader takes a value, the table's schema still refuses it."""
     [game] = [game for game in own_specimens() if game.name == specimen]
     game.write(tmp_path, plant(game.data.decode()).encode())
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path], store)
     told = [why for (why,) in query(store, "SELECT reason FROM rejects").rows()]
     assert [why.startswith(reason) for why in told].count(True) == 1, told
@@ -185,7 +185,7 @@ def test_a_wrong_row_of_a_file_of_many_games_is_told_with_the_place_of_its_game(
         for number, pair in enumerate(times)
     ]
     written(tmp_path / "talks.jsonl", talks)
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = ingest_paths([tmp_path / "talks.jsonl"], store, log_format=MappedChat.of(tmp_path / "map.yaml"))
     assert report.episodes == 3
     [part] = report.rejected

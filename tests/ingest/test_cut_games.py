@@ -17,14 +17,13 @@ from tests import scripted
 from tests.ingest.asympuzl import asympuzl_logs as asympuzl
 from tests.ingest.craft.craft_logs import published
 from tests.ingest.einstein.test_einstein_ingest import GAME, dialog
-from tests.masters import WatchedStore
 
 Lines = list[bytes]
 OUTCOME = "games, broken, cut, successes, success_rate, n, score_mean"
 
 
 def ingested(folder: Path) -> Store:
-    store = WatchedStore(folder / "test.duckdb")
+    store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)
     return store

@@ -16,7 +16,6 @@ from analytics.query import query
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from schemas.store.store import Store
-from tests.masters import WatchedStore
 
 _STAMP = "gpt-scripted_2024-03-28_16-39-54.csv"
 _Table = list[list[str]]
@@ -53,7 +52,7 @@ def _edit(path: Path, change: Callable[[_Table], _Table]) -> None:
 @pytest.mark.usefixtures("with_views")
 def test_two_hanabi_files_tell_the_whole_game(shared: Path, tmp_path: Path) -> None:
     """Of the five games, moves, cards, states and scores are those of the step logs; the seed is null."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = _taken(shared / "data" / "coordination" / "hanabi", store)
     assert report.is_clean
     ensure_installed(store)
@@ -82,7 +81,7 @@ def test_two_hanabi_files_tell_the_whole_game(shared: Path, tmp_path: Path) -> N
 
 def test_the_verifiers_rejections_come_out_of_the_message_list(hanabi: Path, tmp_path: Path) -> None:
     """Rejected choices are superseded replies; the rejections are counted."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     _taken(hanabi, store)
     assert query(store, "select value from episode_metrics where metric like '%verification_rejections'").item() == 2
     assert query(store, "select turn, agent from utterances where superseded order by turn").rows() == [(33, "Bob"), (53, "Bob")]
@@ -91,7 +90,7 @@ def test_the_verifiers_rejections_come_out_of_the_message_list(hanabi: Path, tmp
 
 def test_half_a_game_of_hanabi_waits_for_the_other_half(hanabi: Path, tmp_path: Path) -> None:
     """One file is a reject that names the mend; with the other beside it the game is read, and then nothing changes."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     (hanabi / f"Alice_{_STAMP}").rename(tmp_path / f"Alice_{_STAMP}")
     (rejected,) = _taken(hanabi, store).rejected
     assert "Bob's own cards stand in Alice's file only; put Alice_<model>_<time>.csv" in rejected.reason
@@ -109,7 +108,7 @@ def test_halves_that_have_exchanged_their_names_are_told(hanabi: Path, tmp_path:
     alice.rename(tmp_path / "kept")
     bob.rename(alice)
     (tmp_path / "kept").rename(bob)
-    rejected = {part.path: part.reason for part in _taken(hanabi, WatchedStore(tmp_path / "s.duckdb")).rejected}
+    rejected = {part.path: part.reason for part in _taken(hanabi, Store(tmp_path / "s.duckdb")).rejected}
     assert rejected.keys() == {str(alice), str(bob)}
     assert "its rows are Bob's, though it is called Alice's: give both halves of the game their own names" in rejected[str(alice)]
 
@@ -121,7 +120,7 @@ def test_a_half_may_have_been_written_anew_by_a_spreadsheet(hanabi: Path, tmp_pa
     path.parent.chmod(0o755)
     path.chmod(0o644)
     path.write_bytes(path.read_bytes().decode().encode(encoding))
-    report = _taken(hanabi, WatchedStore(tmp_path / "s.duckdb"))
+    report = _taken(hanabi, Store(tmp_path / "s.duckdb"))
     assert (report.episodes, report.rejected) == (1, [])
 
 
@@ -134,7 +133,7 @@ def test_a_text_of_windows_and_two_games_in_one_are_what_they_were(shared: Path,
     for name, content in (("once", text), ("windows", text.replace(b"\n", b"\r\n")), ("twice", text + text)):
         (tmp_path / name).mkdir()
         (tmp_path / name / log).write_bytes(content)
-        store = WatchedStore(tmp_path / f"{name}.duckdb")
+        store = Store(tmp_path / f"{name}.duckdb")
         report = _taken(tmp_path / name, store)
         assert report.rejected == []
         rows.append(query(store, "SELECT turn, agent, verb, raw, accepted FROM actions ORDER BY ALL").rows())
@@ -163,7 +162,7 @@ def test_a_pair_with_one_damaged_file_is_not_lost_in_silence(
     path.parent.chmod(0o755)
     path.chmod(0o644)
     path.write_bytes(damage(path.read_bytes()))
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = _taken(hanabi, store)
     assert str(path) in {part.path for part in report.rejected}
     assert not report.is_clean
@@ -177,7 +176,7 @@ def test_a_renamed_file_with_a_damaged_heading_is_a_reject(kitchen: Path, tmp_pa
     folder = tmp_path / "renamed"
     folder.mkdir()
     (folder / "first.csv").write_bytes(path.read_bytes()[20:])
-    (rejected,) = _taken(folder, WatchedStore(tmp_path / "s.duckdb")).rejected
+    (rejected,) = _taken(folder, Store(tmp_path / "s.duckdb")).rejected
     assert rejected.reason == "a log of format coordination_players whose beginning is damaged: copy the file again"
 
 
@@ -185,7 +184,7 @@ def test_stamps_a_second_apart_are_one_game(hanabi: Path, tmp_path: Path) -> Non
     """The players take their stamps one after the other; a game of another time in the same folder does not disturb."""
     (hanabi / f"Alice_{_STAMP}").rename(hanabi / "Alice_other-model_2024-03-28_16-39-55.csv")
     shutil.copyfile(hanabi / f"Bob_{_STAMP}", hanabi / "Bob_gpt-scripted_2024-03-28_18-00-00.csv")
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = _taken(hanabi, store)
     assert query(store, "select model, turns_taken from episodes").rows() == [("other-model+gpt-scripted", 65)]
     assert [part.path.endswith("18-00-00.csv") for part in report.rejected] == [True]
@@ -195,7 +194,7 @@ def test_the_card_drawn_after_a_cut_is_null(shared: Path, hanabi: Path, tmp_path
     """Alice's fifth move discards her first card; with the rest of both files gone, nobody saw what she drew."""
     for player in ("Alice", "Bob"):
         _edit(hanabi / f"{player}_{_STAMP}", lambda table: table[:6])
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     assert _taken(hanabi, store).is_clean
     lines = (shared / "data/coordination/hanabi/hanabi_steps.jsonl").read_text(encoding="utf-8").splitlines()
     (logged,) = (step["state_after"] for step in map(json.loads, lines) if (step["episode"], step["turn"]) == ("cautious_s212", 10))
@@ -230,7 +229,7 @@ def test_a_damaged_hanabi_file_ends_the_game_there(
 ) -> None:
     """The turns before the damage are kept; where it stands and what it is, is told."""
     _edit(hanabi / f"Alice_{_STAMP}", change)
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = _taken(hanabi, store)
     assert reason in " | ".join(part.reason for part in report.rejected)
     assert query(store, "select coalesce(max(turns_taken), 0) from episodes").item() == turns
@@ -240,7 +239,7 @@ def test_a_damaged_hanabi_file_ends_the_game_there(
 @pytest.mark.usefixtures("with_views")
 def test_overcooked_files_hold_decisions_and_no_score(kitchen: Path, tmp_path: Path) -> None:
     """Four records of one player each; score, success and progress are null, so no mean takes them in; contents and hands are as logged."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     assert _taken(kitchen, store).is_clean
     ensure_installed(store)
     rows = query(store, "select task_id, model, turns_taken, score, success from episodes order by turns_taken").rows()
@@ -261,7 +260,7 @@ def test_overcooked_files_hold_decisions_and_no_score(kitchen: Path, tmp_path: P
 
 def test_categories_of_decisions_are_those_of_the_step_log(shared: Path, tmp_path: Path) -> None:
     """The same decisions, told by the players' files and by the step log, are of the same use by rule."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     _taken(shared / "data" / "coordination" / "overcooked", store)
     sql = """select contains(details ->> 'episode', '_ai_') as own, agent, category, count(*) as n
         from failures inner join episodes using (episode_id)
@@ -292,7 +291,7 @@ def test_a_damaged_overcooked_file_says_what_is_wrong(
     folder = kitchen / "head_default_forced_coordination"
     (path,) = folder.glob("*player_1*.csv")
     _edit(path, change)
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     report = ingest_paths([path], store, workers=1)
     if reason is None:
         assert query(store, "select turn, error_code, accepted from actions where error_code is not null").rows() == [
@@ -308,7 +307,7 @@ def test_a_file_that_breaks_off_in_a_cell_loses_that_row(kitchen: Path, tmp_path
     text = path.read_text(encoding="utf-8")
     cut = tmp_path / path.name
     cut.write_text(text[:-10], encoding="utf-8")
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     (rejected,) = ingest_paths([cut], store, workers=1).rejected
     assert (rejected.locator, query(store, "select turns_taken from episodes").item()) == ("row 75", 75)
 
@@ -319,7 +318,7 @@ def test_answers_wait_for_their_questions(shared: Path, tmp_path: Path) -> None:
     folder.mkdir()
     data = shared / "data" / "coordination"
     shutil.copyfile(data / "coordqa" / "native_logs" / "all_openai_refusal0.json", folder / "all_openai_refusal0.json")
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     assert _taken(folder, store).refused == 1
     shutil.copyfile(data / "single_turn_trials.csv", folder / "single_turn_trials.csv")
     assert _taken(folder, store).episodes == 198
@@ -327,7 +326,7 @@ def test_answers_wait_for_their_questions(shared: Path, tmp_path: Path) -> None:
 
 def test_an_older_store_takes_records_without_progress(kitchen: Path, tmp_path: Path) -> None:
     """A column that could not be null when the store was made is relaxed."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     store.create()
     with store.writing() as connection:
         connection.execute("ALTER TABLE turns ALTER COLUMN progress SET NOT NULL")

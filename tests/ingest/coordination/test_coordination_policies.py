@@ -13,7 +13,6 @@ from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import play_kitchen
-from tests.masters import WatchedStore
 
 
 def kitchen(folder: Path, policies: Mapping[str, str | None]) -> Store:
@@ -25,7 +24,7 @@ def kitchen(folder: Path, policies: Mapping[str, str | None]) -> Store:
             del action["policy"]
     log = folder / "overcooked_steps.jsonl"
     log.write_text("".join(json.dumps(step) + "\n" for step in steps))
-    store = WatchedStore(folder / "s.duckdb")
+    store = Store(folder / "s.duckdb")
     ingest_paths([log], store, workers=1)
     return store
 
@@ -44,7 +43,7 @@ def test_a_player_without_a_logged_policy_is_null(tmp_path: Path, alice: str | N
 @pytest.mark.shared
 def test_published_kitchens_name_nobody(shared: Path, tmp_path: Path) -> None:
     """The logs of cross-play have no policies; `head_default` is no model called head."""
-    store = WatchedStore(tmp_path / "s.duckdb")
+    store = Store(tmp_path / "s.duckdb")
     ingest_paths([shared / "data/coordination/overcooked/overcooked_steps.jsonl"], store, workers=1)
     assert query(store, "select distinct model from agents").rows() == [(None,)]
     assert query(store, "select distinct model, team ->> 'bob' from episodes").rows() == [("unknown", None)]

@@ -26,7 +26,7 @@ from schemas.common.errors import UsageError
 from schemas.records import Attribution
 from schemas.store.batches import to_arrow
 from schemas.store.store import Store
-from tests.masters import WatchedStore, held_open
+from tests.masters import held_open
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
@@ -47,7 +47,7 @@ def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sto
 
 
 def attributed(logs: Path, folder: Path) -> Store:
-    store = WatchedStore(folder / "store.duckdb")
+    store = Store(folder / "store.duckdb")
     ingest_paths([logs], store)
     ensure_installed(store)
     attribute_games(store)
