@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 
 from schemas.store.store import SEALED
-from tests.kept_open import kept_open
 from tests.masters import keep_in
+from tests.open_files import staying_open
 from tests.places import SHARED
 
 SEALED["threads"] = 1  # of DuckDB, as of other libraries: as many processes as cores test already
@@ -41,8 +41,8 @@ def _masters(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _kept_open() -> Iterator[None]:
-    with kept_open():
+def _staying_open() -> Iterator[None]:
+    with staying_open():
         yield
 
 

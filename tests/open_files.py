@@ -24,19 +24,19 @@ _HARMLESS = ("chrom", "playwright", "tests.servers")
 """Programs that open no store, by a part of their command."""
 
 
-class _Kept:
-    """What this process keeps open."""
+class _OpenFiles:
+    """What is open in this process."""
 
     def __init__(self) -> None:
         self._connect = duckdb.connect
         self._files: OrderedDict[str, tuple[Any, duckdb.DuckDBPyConnection]] = OrderedDict()
-        """Path -> the file's state and settings, with a connection that nobody else uses."""
+        """Path -> the file's state and settings, with a connection for it alone."""
         self._children: list[Callable[[], bool]] = []
         """Whether each process that might write is still running."""
         self._lock = threading.RLock()
 
     def connect(self, database: Any = ":memory:", *arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
-        """As `duckdb.connect`, which this stands in for."""
+        """As `duckdb.connect`, in whose place this is called."""
         path = str(database)
         if path == ":memory:" or not Path(path).exists():
             return self._connect(database, *arguments, **options)
@@ -73,26 +73,26 @@ def _state(path: str) -> tuple[int, ...]:
 
 
 @contextmanager
-def kept_open() -> Iterator[None]:
+def staying_open() -> Iterator[None]:
     """Meanwhile files stay open."""
-    kept = _Kept()
+    files = _OpenFiles()
     begin, start = subprocess.Popen.__init__, multiprocessing.process.BaseProcess.start
 
     def popen(self: subprocess.Popen[Any], args: Any, *others: Any, **options: Any) -> None:
         command = args if isinstance(args, str | bytes) else " ".join(map(str, args))
         if not any(name in str(command) for name in _HARMLESS):
-            kept.started(lambda: getattr(self, "returncode", 0) is None and self.poll() is None)
+            files.started(lambda: getattr(self, "returncode", 0) is None and self.poll() is None)
         begin(self, args, *others, **options)
 
     def process(self: multiprocessing.process.BaseProcess) -> None:
-        kept.started(lambda: not getattr(self, "_closed", False) and self.is_alive())
+        files.started(lambda: not getattr(self, "_closed", False) and self.is_alive())
         start(self)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(duckdb, "connect", kept.connect)
+        patched.setattr(duckdb, "connect", files.connect)
         patched.setattr(subprocess.Popen, "__init__", popen)
         patched.setattr(multiprocessing.process.BaseProcess, "start", process)
         try:
             yield
         finally:
-            kept.close()
+            files.close()
