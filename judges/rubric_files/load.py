@@ -145,8 +145,8 @@ def shipped(name: str) -> Path | None:
 
 
 def of_engine(benchmark: str) -> list[Rubric]:
-    """The rubrics of a family that the engine judge answers."""
-    found = [load(path) for path in names().values()]
+    """The rubrics of a family that the engine judge answers, for who tells of them and judges none."""
+    found = [load(path, to_judge=False) for path in names().values()]
     return [rubric for rubric in found if benchmark in rubric.benchmarks and any(question.engine for question in rubric.questions.values())]
 
 

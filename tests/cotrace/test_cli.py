@@ -19,14 +19,14 @@ import polars as pl
 import pytest
 
 import cotrace
-from analytics.reports import grouped
+from analytics.reports import grouped, report
 from cotrace.cli import COMMANDS, cli
 from cotrace.commands.report import tell_all
 from cotrace.options.shared import StoreParameter
 from dashboards.page_file import document
 from schemas.families import FAMILIES
 from schemas.store.store import Store
-from tests.command_line import run
+from tests.command_line import called, run
 from tests.judges.judged_games import store_of
 from tests.played import played_store
 from tests.servers.stub_server import stub_server
@@ -141,7 +141,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: str, store: Store, tmp_path: Path) -> None:
     """What, why, the mend, on one line of stderr; no traceback, nothing on stdout."""
     (tmp_path / "log.jsonl").write_text('{"cotrace_log": 1}\n', encoding="utf-8")
-    done = run(*arguments, store=store, cwd=tmp_path)
+    done = called(*arguments, store=store, cwd=tmp_path)
 
     assert done.returncode == 2
     assert done.stdout == ""
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_written_is_named_with_its_option(
 ) -> None:
     """Whichever command it is; here a file stands where the folder above should be."""
     (tmp_path / "file").touch()
-    done = run(*arguments, option, "file/x", store=store if "export" in arguments else None, cwd=tmp_path)
+    done = called(*arguments, option, "file/x", store=store if "export" in arguments else None, cwd=tmp_path)
     assert done.returncode == 2
     line = done.stderr.strip().splitlines()[-1]
     assert line.startswith(f"cotrace: {option} file/x: file/x")
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_written_is_named_with_its_option(
 )
 def test_a_number_that_bounds_nothing_is_refused(option: str, value: str, store: Store) -> None:
     """No limit is switched off by a number that compares with nothing, and none is passed on to fail somewhere else."""
-    done = run("judge", "--rubric", "mast", "--model", "local/fake", "--base-url", "http://127.0.0.1:9/v1", option, value, store=store)
+    done = called("judge", "--rubric", "mast", "--model", "local/fake", "--base-url", "http://127.0.0.1:9/v1", option, value, store=store)
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert option in done.stderr
@@ -192,7 +192,7 @@ def test_a_number_that_bounds_nothing_is_refused(option: str, value: str, store:
 @pytest.mark.parametrize("more", [["--rubric", "mast"], ["--batch"], ["--judge", "engine"], ["--dry-run"]])
 def test_collect_goes_alone(more: list[str], store: Store) -> None:
     """What it would ignore is refused."""
-    done = run("judge", "--collect", *more, store=store)
+    done = called("judge", "--collect", *more, store=store)
 
     assert (done.returncode, "nothing but --store" in done.stderr) == (2, True)
 
@@ -224,6 +224,7 @@ def rounded(text: str) -> str:
     return re.sub(r"(\.\d{9})\d+", r"\1", text)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["leaderboard", "agreement"])
 def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store: Store) -> None:
     """The comment ends with its line; the order stays."""
@@ -283,6 +284,7 @@ def test_ingest_of_a_bad_file_keeps_the_good_ones_and_exits_1(tmp_path: Path) ->
     assert "cotrace report rejects" in done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["leaderboard", "failures", "remove-gap", "spirals", "missed", "judges", "outcomes", "cost"])
 def test_report_gives_the_same_rows_in_every_form(name: str, store: Store) -> None:
     """Table, CSV and JSON agree on the number of rows, and data alone is on stdout."""
@@ -340,6 +342,20 @@ def test_the_report_of_everything_fits_a_terminal(most: int | None, tmp_path: Pa
     assert "without rows: judges;" in told.err
 
 
+def test_the_report_of_everything_is_one_page_that_loads_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of reports of which one has no rows; that all of them can be on it is one of the long tests."""
+    names = ("failures", "einstein", "leaderboard", "remove-gap", "spirals")
+    monkeypatch.setattr("analytics.reports.all_reports", lambda store: {name: report(store, name) for name in names})
+    done = called("report", "all", "--format", "html", store=store)
+    assert (done.returncode, "one self-contained page with 5 reports" in done.stderr) == (0, True), done.stderr
+    assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?([^\"' >]+)", done.stdout) == []
+    sections = [section.partition("</h2>")[0] for section in done.stdout.split("<h2>")[1:]]
+    assert {"failures", "leaderboard", "remove-gap", "spirals"} <= {*sections}
+    assert "einstein" not in sections
+    assert done.stdout.count("plotly-graph-div") >= 3
+
+
+@pytest.mark.long
 def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: Path) -> None:
     """One page with figures and tables; each family that `cotrace play` plays has rows of its own there, beside the leaderboard."""
     store = played_store(tmp_path)
@@ -410,6 +426,7 @@ def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
     assert time.monotonic() - began > 0.5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
@@ -428,6 +445,7 @@ def test_a_terminal_without_utf_8_is_no_fault(store: Store, arguments: tuple[str
     assert shown in done.stdout.decode()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("output_format", ["table", "csv", "json"])
@@ -448,6 +466,7 @@ cat /dev/zero > disk/fill 2> /dev/null
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs util-linux")
 @pytest.mark.parametrize(
     "command", [("judge", "--rubric", "spatial_grounding", "--judge", "engine"), ("attribute",)], ids=lambda found: found[0]
@@ -475,6 +494,7 @@ def test_a_full_disk_is_told_once(store: Store) -> None:
     assert "no space left" in done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "parquet"])
 def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
     """As with `| head -1`: the rest is not written, and that is no fault."""
@@ -488,8 +508,9 @@ def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
     assert (process.returncode, told) == (0, "")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    "command", ["--help", "report list", "report leaderboard", "formats", "rubric list", "sql FROM+episodes", "doctor", "nothing"]
+    "command", ["--help", "report list", "report leaderboard", "formats", "sql FROM+episodes", "rubric list", "doctor", "nothing"]
 )
 def test_a_closed_pipe_is_no_fault_of_any_command(store: Store, command: str) -> None:
     """Whether Python or click meets it, in the middle or at the end; wrong use stays wrong use."""
@@ -522,7 +543,8 @@ def test_a_pipe_of_somebody_else_that_breaks_is_told() -> None:
     assert "Broken pipe" in done.stderr
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("closed", [">&- 2>&-", ">&-", "2>&-"])
 def test_streams_may_be_closed(closed: str, store: Store) -> None:
     """As a daemon leaves them: the command does its work, and nobody reads what it says."""
     program = f"'{sys.executable}' -c 'from cotrace.cli import main; main()' sql 'SELECT 1' --store '{store.path}' {closed}"

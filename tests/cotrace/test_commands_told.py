@@ -46,20 +46,22 @@ def test_a_path_is_no_option() -> None:
     assert in_shell("-1") == "-1"
 
 
-def test_what_follows_play_ingest_and_export_names_folders_and_store(odd: Path) -> None:
+@pytest.mark.parametrize("forms", [("parquet",), pytest.param(("inspect", "dataset"), marks=pytest.mark.long)], ids="-".join)
+def test_what_follows_play_ingest_and_export_names_folders_and_store(forms: tuple[str, ...], odd: Path) -> None:
     logs, store, out = odd / "logs", odd / "games.duckdb", odd / "out"
-    played = run("play", "craft", "--games", "1", "--out", str(logs))
+    played = run("play", "craft", "--games", "1", "--turns", "2", "--out", str(logs))
     assert f"next: cotrace ingest {shlex.quote(str(logs))}\n" in played.stderr
     (logs / "cut.json").write_text('{"structure_id": ', encoding="utf-8")
     ingested = run("ingest", str(logs), "--store", str(store))
     assert f"cotrace report rejects --store {shlex.quote(str(store))}\n" in ingested.stderr
     assert f"cotrace dash --store {shlex.quote(str(store))}\n" in ingested.stderr
-    told = {
-        form: run("export", "--to", str(out / form), "--format", form, store=store).stderr for form in ("parquet", "inspect", "dataset")
+    next_lines = {
+        "parquet": f"cd {shlex.quote(str(out / 'parquet'))} && duckdb -c \"SELECT * FROM 'turns/*.parquet'\"",
+        "inspect": f"inspect view start --log-dir {shlex.quote(str(out / 'inspect'))};",
+        "dataset": f"load_dataset({json.dumps(str(out / 'dataset'))}, ",
     }
-    assert f"cd {shlex.quote(str(out / 'parquet'))} && duckdb -c \"SELECT * FROM 'turns/*.parquet'\"" in told["parquet"]
-    assert f"inspect view start --log-dir {shlex.quote(str(out / 'inspect'))};" in told["inspect"]
-    assert f"load_dataset({json.dumps(str(out / 'dataset'))}, " in told["dataset"]
+    for form in forms:
+        assert next_lines[form] in run("export", "--to", str(out / form), "--format", form, store=store).stderr
 
 
 @pytest.mark.parametrize("name", [f"{ODD}/none.duckdb", "lake:my games", "lake:games?benchmark=craft"])

@@ -8,23 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from analytics.installation import ensure_installed
 from analytics.losses.effects import Arm, Effect, arms, disagreements, effects_of, effects_report
-from cotrace.cli import main
 from games.asympuzl.experiment import play_planted
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
+from tests.command_line import called
 from tests.masters import held_open
 
 
 def run(*words: str) -> tuple[int, str, str]:
     """Call `cotrace` in this process."""
-    with CliRunner().isolation() as (out, err, _):
-        with pytest.raises(SystemExit) as ended:
-            main(list(words))
-        return int(ended.value.code or 0), out.getvalue().decode(), err.getvalue().decode()
+    done = called(*words)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +70,7 @@ def test_other_personas_can_be_seated_in_both_arms(tmp_path: Path) -> None:
     """It was refused: replacing them was taken for a change of texts, which they do not read."""
     logs, store = str(tmp_path / "logs"), ("--store", str(tmp_path / "s.duckdb"))
     team = ("--player", "directors=script:vague", "--player", "builder=script:literal")
-    assert run("play", "craft", *team, "--games", "1", "--turns", "6", "--out", logs)[0] == 0
+    assert run("play", "craft", *team, "--games", "1", "--turns", "3", "--out", logs)[0] == 0
     assert run("ingest", logs, *store)[0] == 0
     words = ("--player", "directors=script:redundant", "--player", "builder=script:literal", "--repeats", "2")
     code, _, err = run("replay", "--effect", *words, *store, "--out", str(tmp_path))

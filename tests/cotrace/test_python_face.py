@@ -62,6 +62,7 @@ def store_in(folder: Path) -> cotrace.OpenStore:
     return cotrace.open(folder / "played.duckdb")
 
 
+@pytest.mark.long
 def test_every_block_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In their order, as one program."""
     monkeypatch.chdir(folder)
@@ -72,6 +73,12 @@ def test_every_block_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPa
     assert {"store", "report", "frame", "figure", "game"} <= names.keys()
 
 
+SMALL = """
+from ingest.files import run
+assert run._POOL_FROM_BYTES > run._PORTION_BYTES > 0
+run._POOL_FROM_BYTES = run._PORTION_BYTES = 0
+"""
+"""Two small files are too much for one process."""
 THREE_LINES = """
 import cotrace
 
@@ -84,11 +91,11 @@ def test_a_script_without_a_main_guard_ingests_what_takes_several_processes(tmp_
     (tmp_path / "long").mkdir()
     for name in ("first", "second"):
         with cotrace.GameLog(tmp_path / f"long/{name}.jsonl", benchmark="talk", agents=["a"]) as log:
-            for turn in range(9):
-                log.turn(messages=[("a", f"{name} {turn} " + "w" * 1_000_000)])
+            for turn in range(2):
+                log.turn(messages=[("a", f"{name} {turn}")])
             log.end(success=True)
     program = tmp_path / "three_lines.py"
-    program.write_text(THREE_LINES, encoding="utf-8")
+    program.write_text(SMALL + THREE_LINES, encoding="utf-8")
     here = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, program], cwd=tmp_path, env=here, capture_output=True, text=True, timeout=100, check=False)
     assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr

@@ -118,6 +118,7 @@ def answers_within(address: str, *, seconds: float) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_the_page_leads_from_an_idea_to_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command does what the page says; the judge, which answers at random, is called that; the corrected rates hold the truth."""
     store = Store(tmp_path / "cotrace.duckdb")

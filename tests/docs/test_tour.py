@@ -6,12 +6,15 @@ import copy
 import json
 import re
 
+import pytest
+
 from tests.places import DOCS
 from tools.make_notebooks import execute, texts
 
 NOTEBOOK = json.loads((DOCS / "tour.ipynb").read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 def test_every_cell_shows_what_the_notebook_has() -> None:
     """In an empty folder, without a kernel and a network; figures are drawn, and not compared as pictures."""
     again = copy.deepcopy(NOTEBOOK)

@@ -45,8 +45,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_page_leads_from_nothing_to_numbers_and_pages(folder: Path) -> None:
-    """The program is run as a person runs it; the numbers are those of its games; every page draws, the game page with the messages."""
+FEW = frozenset({"/", "/spirals", "/game"})
+"""Of the pages, those that show of such games the most that is their own."""
+
+
+@pytest.mark.parametrize("shown", [FEW, pytest.param({page.PATH for page in pages()} - FEW, marks=pytest.mark.long)], ids=["few", "others"])
+def test_the_page_leads_from_nothing_to_numbers_and_pages(folder: Path, shown: set[str]) -> None:
+    """The program is run as a person runs it; the numbers are those of its games; pages draw, the game page with the messages."""
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     printed: dict[str, str] = {}
     with stub_server() as base_url:
@@ -70,7 +75,7 @@ def test_the_page_leads_from_nothing_to_numbers_and_pages(folder: Path) -> None:
     assert "on 6 shared tasks" in printed["cotrace report compare"]
     assert "differ at once" not in printed["cotrace report compare"]
     episode = query(store, "SELECT episode_id FROM episodes LIMIT 1")["episode_id"][0]
-    for page in pages():
+    for page in (page for page in pages() if page.PATH in shown):
         asked = {"episode": (episode,), "turn": ("1",)} if page.PATH == "/game" else {}
         with reader(store, Address(page.PATH, asked)) as read:
             drawn = str(page.content(read))
