@@ -83,7 +83,7 @@ def kept(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (folder / "kept").rglob("*.nb?")}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("before", "after", "changed"),
     [

@@ -113,7 +113,7 @@ async def _play(play: Any, players: Any) -> None:
     await play(players)
 
 
-@pytest.fixture(scope="module", params=[ByLot, Careless])
+@pytest.fixture(scope="module", params=[ByLot, pytest.param(Careless, marks=pytest.mark.long)])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """All of them."""
     home = tmp_path_factory.mktemp("lots")

@@ -40,7 +40,7 @@ def played(game: str, mode: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["parrot", "parrot-line"])
 @pytest.mark.parametrize("game", [*GAMES, *AVALON])
 def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, tmp_path: Path) -> None:
@@ -53,9 +53,16 @@ def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, t
     assert {*query(store, "SELECT DISTINCT read FROM actions WHERE read IS NOT NULL")["read"]} <= {*NOT_READ}
 
 
-def test_cut_replies_are_named_with_their_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "games",
+    [
+        ("craft", "einstein", "avalon"),
+        pytest.param(("craft", "einstein", "asympuzl", "avalon", "overcooked", "coordination overcooked"), marks=pytest.mark.long),
+    ],
+    ids=["some", "all"],
+)
+def test_cut_replies_are_named_with_their_limit(games: tuple[str, ...], tmp_path: Path) -> None:
     """Each reply breaks off at its token limit: it is cut, not unreadable, in the log, in the store and on the terminal."""
-    games = ("craft", "einstein", "asympuzl", "avalon", "overcooked", "coordination overcooked")
     for game in games:
         code, said = played(game, "cut", tmp_path)
         assert code == 1
@@ -69,7 +76,7 @@ def test_cut_replies_are_named_with_their_limit(tmp_path: Path) -> None:
     assert {*query(store, "SELECT DISTINCT agent FROM attributions WHERE link IN ('format', 'harness')")["agent"]} == {None}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("game", GAMES)
 def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
     """Logs say of each reply, and of each action that came of one, that it had the form asked for; of other actions nothing."""

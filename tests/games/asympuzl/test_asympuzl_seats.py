@@ -18,6 +18,7 @@ from tests.games.seats import ingested, play, seat_server, turns, whatever_it_sa
 EVERY_MODE = [word for mode in FEEDBACK_MODES for word in ("--feedback", mode)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seats", [["all=openai/stub"], ["A=script:sharing", "B=openai/stub"], ["A=openai/stub", "B=script:sharing"]])
 def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], tmp_path: Path) -> None:
     """The server knows the prompt alone; every feedback mode, each role, same and mixed pairs."""
@@ -52,7 +53,7 @@ def test_one_agent_with_all_clues_plays_alone(tmp_path: Path) -> None:
     assert query(store, "SELECT * FROM asympuzl_games").is_empty()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An answer that cannot be read takes the turn and is a failure by rule; every call is in `calls`."""

@@ -107,6 +107,7 @@ def test_a_model_takes_a_seat_in_the_middle(folder: Path, tmp_path: Path) -> Non
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("family", "seat", "team"),
     [
@@ -126,6 +127,7 @@ def test_the_team_is_who_plays_on(family: str, seat: str, team: dict[str, str], 
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", sorted(PUBLISHED))
 def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) -> None:
     """Out of the store's tables; the states up to the turn are those that the log holds, and a person may do something else there."""
@@ -145,6 +147,7 @@ def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) ->
     assert query(store, f"SELECT * FROM log_disagreements WHERE episode_id <> '{episode}'").is_empty()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -113,9 +113,9 @@ def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, t
     """Whatever is played is ingested whole and replays; playing again plays nothing."""
     turns: dict[str, Any] = {"turns": 60} if game == "overcooked" else {}
     players = [f"all=script:{name}" for name in POLICIES[game] if name == "graded_50" or not name.startswith("graded")]
-    report = played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns)
+    report = played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4,), **turns)
     assert report.played == len(report.paths)
-    assert played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns).stored == report.played
+    assert played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4,), **turns).stored == report.played
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path / "logs"], store, workers=1)
     assert query(store, "select count(*) as n from episodes").item() == report.played

@@ -19,10 +19,11 @@ from schemas.store.store import Store
 from tests.games.coordination.test_coordination_seats import asked, begun
 
 
-def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("grades", [GRADES[::2], pytest.param(GRADES, marks=pytest.mark.long)], ids=["some", "all"])
+def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path, grades: tuple[int, ...]) -> None:
     """One row a skill; n is of seeds, scores are those of the games; teams without a graded script are in none."""
     logs = tmp_path / "logs"
-    for alice, bob in [("careful", f"graded_{skill}") for skill in GRADES] + [("careful", "cautious")]:
+    for alice, bob in [("careful", f"graded_{skill}") for skill in grades] + [("careful", "cautious")]:
         play("coordination", logs, players=[f"Alice=script:{alice}", f"Bob=script:{bob}"], game="hanabi", seeds=[1], games=5)
     for skill in (0, 100):
         team = [f"Alice=script:graded_{skill}", "Bob=script:greedy"]
@@ -31,19 +32,25 @@ def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path) -> None:
     assert ingest_paths([logs], store, workers=1).is_clean
     rows = query(store, "from coordination_partners order by game, skill").to_dicts()
     found = [row for row in rows if row["game"] == "hanabi"]
-    assert [(row["player"], row["skill"], row["games"], row["seeds"]) for row in found] == [("careful", skill, 5, 5) for skill in GRADES]
+    assert [(row["player"], row["skill"], row["games"], row["seeds"]) for row in found] == [("careful", skill, 5, 5) for skill in grades]
     scores = [row["score"] for row in found]
     assert scores == sorted(set(scores))
     assert found[0]["high"] < found[-1]["low"]
     by_hand = query(store, "select avg(score) from coordination_games where model = 'careful+graded_50'").item()
-    assert found[2]["score"] == pytest.approx(by_hand)
+    assert found[len(grades) // 2]["score"] == pytest.approx(by_hand)
     worst, best = (row for row in rows if row["game"] == "overcooked")
     assert (worst["player"], worst["variant"], worst["skill"], best["skill"]) == ("greedy", "forced_coordination", 0, 100)
     assert worst["score"] < best["score"]
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize(("game", "variant"), [("hanabi", ""), ("overcooked", "forced_coordination"), ("overcooked", "coordination_ring")])
+@pytest.mark.parametrize(
+    ("game", "variant"),
+    [
+        pytest.param("hanabi", "", marks=pytest.mark.long),
+        pytest.param("overcooked", "forced_coordination", marks=pytest.mark.long),
+        ("overcooked", "coordination_ring"),
+    ],
+)
 def test_from_the_prompt_alone_a_better_partner_brings_more(game: CoordinationGame, variant: str) -> None:
     """As with a model: both read the prompt; a graded script at either side, the same words give the same replies."""
 
@@ -60,6 +67,7 @@ def test_from_the_prompt_alone_a_better_partner_brings_more(game: CoordinationGa
     assert game == "overcooked" or low < middle < high
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("side", ["Alice", "Bob"])
 def test_among_scripts_that_see_the_whole_state_a_better_partner_brings_more(side: str, tmp_path: Path) -> None:
     """The best skill brought less than 75: plates filled all shared counters, which only the prompt's script kept from."""

@@ -33,6 +33,7 @@ from tests.games.seats import KEY, command_of, ingested, play, seat_server, stat
 TARGETS = ("--games", "2")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "seats", [["all=openai/stub"], ["directors=openai/stub", "builder=script:plain"], ["directors=script:plain", "builder=openai/stub"]]
 )
@@ -50,7 +51,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], swi
     assert f"2 games with {sum(len(game) - 1 for game in played)} turns played" in done.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
 def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """Every call is on record in the log and in `calls`; the replay finds no difference."""

@@ -56,6 +56,7 @@ def measured(persona: str, mode: ActionMode, *, games: int = 6) -> list[GameMetr
     return found
 
 
+@pytest.mark.long
 def test_every_category_occurs_somewhere() -> None:
     """The personas together show the whole taxonomy, the additional labels included."""
     found: Counter[str] = Counter()

@@ -25,6 +25,7 @@ from tests.games.seats import ingested, play, seat_server, turns, without_memory
 PUZZLES = ("--games", "3", "--turns", "16")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seats", [["all=openai/stub"], ["player1=script:sensible", "player2=openai/stub"]])
 @pytest.mark.parametrize(
     "condition",
@@ -42,7 +43,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], con
     assert len(played) == 3
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An unreadable answer takes its step, as published; every call is in the log and in `calls`."""

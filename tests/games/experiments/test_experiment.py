@@ -97,7 +97,7 @@ def calls(folder: Path) -> list[dict[str, Any]]:
     return [call for line in lines for call in line.get("calls", ())]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", sorted(MAIN_TABLE))
 def test_the_shipped_experiment_is_played_judged_and_reported(family: str, tmp_path: Path) -> None:
     """The file of docs/experiments with short games, in one command; then the family's main table has a row for every team."""
