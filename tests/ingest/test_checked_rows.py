@@ -99,7 +99,7 @@ PLANTED: Final[dict[str, tuple[Callable[[Turns], object], str, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", [*FAMILIES, "of no family"])
 def test_a_wrong_row_of_a_log_is_rejected_with_its_reason_and_costs_nothing_else(
     tmp_path: Path, logs: dict[str, list[dict[str, Any]]], family: str
@@ -147,6 +147,7 @@ def unreadable_step(text: str) -> str:
     return json.dumps(log)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("specimen", "plant", "reason"),
     [
@@ -194,6 +195,7 @@ def test_a_wrong_row_of_a_file_of_many_games_is_told_with_the_place_of_its_game(
     assert query(store, 'SELECT count("at"), count(*) FROM turns').rows() == [(5, 6)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -242,10 +244,24 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame]:
         }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_corrupted_cell_is_harmless_by_the_contract_or_refused_by_its_column(batch: dict[str, pl.DataFrame], data: st.DataObject) -> None:
     """Null, a number out of bounds, an unknown word, agent, turn or game: the schema names table, column and row."""
+    _corrupted(batch, data)
+
+
+@pytest.mark.long
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_many_corrupted_cells_are_harmless_by_the_contract_or_refused_by_their_columns(
+    batch: dict[str, pl.DataFrame], data: st.DataObject
+) -> None:
+    _corrupted(batch, data)
+
+
+def _corrupted(batch: dict[str, pl.DataFrame], data: st.DataObject) -> None:
+    """Put one wrong value into one cell."""
     name = data.draw(st.sampled_from(sorted(batch)))
     column = data.draw(st.sampled_from(table(name).columns))
     place = data.draw(st.integers(0, len(batch[name]) - 1))

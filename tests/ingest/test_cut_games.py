@@ -57,6 +57,7 @@ CUTS: dict[str, Callable[[Lines], Lines]] = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
 def test_a_cut_log_is_in_no_rate(tmp_path: Path, played: dict[str, Lines], cut: Callable[[Lines], Lines]) -> None:
     """The same game of each benchmark whole and cut: every number of success and score is that of the whole game alone."""
@@ -106,6 +107,7 @@ def forget_the_end(log: dict[str, Any]) -> None:
     del log["success"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("damage", [lose_a_step, keep_first_steps, forget_the_end])
 def test_a_damaged_dialog_is_in_no_einstein_rate(tmp_path: Path, damage: Callable[[dict[str, Any]], None]) -> None:
     """A dialog that lost steps, or does not say its end, leaves the run's numbers as they are without it."""

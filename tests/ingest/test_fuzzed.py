@@ -22,19 +22,26 @@ SPECIMENS = pytest.mark.parametrize(
     [
         own_specimens,
         pytest.param(own_others, marks=pytest.mark.long),
-        pytest.param(shared_specimens, marks=pytest.mark.shared),
-        pytest.param(shared_others, marks=pytest.mark.shared),
+        pytest.param(shared_specimens, marks=[pytest.mark.shared, pytest.mark.long]),
+        pytest.param(shared_others, marks=[pytest.mark.shared, pytest.mark.long]),
     ],
 )
 
 
 @SPECIMENS
 def test_no_damage_breaks_an_ingest(specimens: Callable[[], Iterator[Specimen]]) -> None:
-    """Of every format: a few damaged logs, all that once broke something, and numbers that Python refuses to read."""
+    """Of every format: a few damaged logs, all that once crashed something, and numbers that Python refuses to read."""
     for specimen in specimens():
         draw = random.Random(f"1 {specimen.name}")
         few = [damaged(specimen.data, draw) for _ in range(_A_FEW)]
         assert faults_of(specimen, [*few, *kept(specimen), *_with_endless_numbers(specimen.data)]) == []
+
+
+@pytest.mark.shared
+def test_what_once_crashed_an_ingest_of_published_logs_does_so_no_more() -> None:
+    for specimen in (*shared_specimens(), *shared_others()):
+        if variants := kept(specimen):
+            assert faults_of(specimen, variants) == []
 
 
 def _with_endless_numbers(data: bytes) -> list[bytes]:

@@ -133,10 +133,11 @@ def test_planted_truth_becomes_labels(store: Store, log: Path, played: bytes) ->
     assert sorted(rows(store, "FROM labels"), key=repr) == sorted(expected, key=repr)
 
 
-def test_game_cut_at_any_byte_is_its_prefix(store: Store, log: Path, played: bytes) -> None:
+@pytest.mark.parametrize("parts", [5, pytest.param(40, marks=pytest.mark.long)])
+def test_game_cut_at_any_byte_is_its_prefix(store: Store, log: Path, played: bytes, parts: int) -> None:
     """Behind the first line nothing is a reject: whole turns are the episode, the rest is still being written."""
     header = played.index(b"\n") + 1
-    steps = range(header, len(played), max(1, len(played) // 12))
+    steps = range(header, len(played), max(1, len(played) // parts))
     for cut in steps:
         log.write_bytes(played[:cut])
         report = ingest_paths([log], store)
@@ -160,6 +161,7 @@ def test_grown_game_is_replaced_and_keeps_its_id(store: Store, log: Path, played
     assert rows(store, "SELECT count(*) FROM labels") == [(sum(len(turn["labels"]) for turn in lines(played)[1:-1]),)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "locator"),
     [
@@ -238,6 +240,7 @@ def test_a_game_of_no_family_is_taken_as_written(store: Store, log: Path, played
     assert (known, score) == ((True,), (lines(played)[-1]["end"]["score"],))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -256,6 +259,7 @@ def test_changed_log_is_told_apart_from_its_replay(store: Store, log: Path, play
     assert (1, field) in rows(store, "SELECT turn, field FROM log_disagreements")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["flat", "spans_mirrored", "flat_mirrored"])
 def test_view_that_is_not_of_its_kind_is_a_difference(store: Store, log: Path, played: bytes, kind: str) -> None:
     """A log that shows a view `spans` and names it otherwise, in any documented spelling, contradicts itself."""
@@ -290,6 +294,7 @@ def test_view_kind_nobody_knows_is_told(store: Store, log: Path, played: bytes) 
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("blank", [b"\n", b"\r\n \t\n\n", b"\xef\xbb\xbf\n"])
 def test_blank_lines_before_the_header_carry_nothing(store: Store, log: Path, played: bytes, blank: bytes) -> None:
     """The game is read as without them."""

@@ -16,18 +16,29 @@ from schemas.store.store import Store
 pytestmark = pytest.mark.shared
 
 
+@pytest.fixture(
+    scope="module",
+    params=[("edge",), pytest.param(("clear", "edge", "over-remover", "redundant", "vague"), marks=pytest.mark.long)],
+    ids=["some", "all"],
+)
+def personas(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Whose scripted games are looked at, besides those of language models."""
+    return tuple(request.param)
+
+
 @pytest.fixture(scope="module")
-def logs(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs(shared: Path, personas: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the reference tables hold; beside it are games of language models and readings of their messages."""
     folder = tmp_path_factory.mktemp("craft")
-    for name in ("craft_results", "engine_games", "human_validation", "real_utterances"):
+    scripted = [f"engine_games/{persona}_scripted-builder" for persona in personas]
+    for name in ("craft_results", *scripted, "human_validation", "real_utterances"):
         shutil.copytree(shared / "data" / "craft" / name, folder / name)
     return folder
 
 
 @pytest.fixture(scope="module")
 def filled(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Report]:
-    """A store with all of the published CRAFT data."""
+    """A store with published CRAFT data."""
     store = Store(tmp_path_factory.mktemp("store") / "craft.duckdb")
     return store, ingest_paths([logs], store)
 
@@ -37,16 +48,19 @@ def rows(filled: tuple[Store, Report], query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
-def reference(shared: Path, name: str) -> list[dict[str, str]]:
+def reference(shared: Path, name: str, personas: tuple[str, ...]) -> list[dict[str, str]]:
+    """The rows of language models and of these personas."""
     with (shared / "reference" / name).open(newline="") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if "condition" in row or row["model"] in personas]
 
 
-def test_everything_goes_in(filled: tuple[Store, Report], shared: Path) -> None:
+def test_everything_goes_in(filled: tuple[Store, Report], shared: Path, personas: tuple[str, ...]) -> None:
     """As many games and turns as the reference tables have; nothing rejected; every other file is told."""
     report = filled[1]
-    games = reference(shared, "craft_engine_games_expected.csv") + reference(shared, "craft_real_logs_games_expected.csv")
-    turns = reference(shared, "craft_engine_turns_expected.csv") + reference(shared, "craft_real_logs_turns_expected.csv")
+    games, turns = (
+        [row for played in ("engine", "real_logs") for row in reference(shared, f"craft_{played}_{rows}_expected.csv", personas)]
+        for rows in ("games", "turns")
+    )
     assert (report.episodes, report.turns, report.rejected) == (len(games), len(turns), [])
     assert report.found == len(games) + len(report.others)
 
@@ -65,11 +79,11 @@ def test_every_refusal_has_the_code_of_its_message(filled: tuple[Store, Report])
     ]
 
 
-def test_number_of_directors_of_each_turn(filled: tuple[Store, Report], shared: Path) -> None:
+def test_number_of_directors_of_each_turn(filled: tuple[Store, Report], shared: Path, personas: tuple[str, ...]) -> None:
     """Different directors who spoke, turn by turn, as in the reference."""
     expected = sorted(
         (row["model"], row["structure_id"], int(row["run"]), int(row["turn"]), int(row["n_directors"]))
-        for row in reference(shared, "craft_engine_turns_expected.csv")
+        for row in reference(shared, "craft_engine_turns_expected.csv", personas)
     )
     found = rows(
         filled,
@@ -79,7 +93,7 @@ def test_number_of_directors_of_each_turn(filled: tuple[Store, Report], shared: 
     assert found == expected
 
 
-def test_scores_and_categories_of_each_turn(filled: tuple[Store, Report], shared: Path) -> None:
+def test_scores_and_categories_of_each_turn(filled: tuple[Store, Report], shared: Path, personas: tuple[str, ...]) -> None:
     """The five metrics, the published category and the two strict readings of following equal the reference."""
     found = {
         key: (category, metrics)
@@ -93,7 +107,7 @@ def test_scores_and_categories_of_each_turn(filled: tuple[Store, Report], shared
     }
     yes_no = {"True": 1.0, "False": 0.0}
     metrics = ("overall_progress", "completion_percentage", "iou_score", "position_accuracy", "distance_score")
-    expected_rows = reference(shared, "craft_engine_turns_expected.csv")
+    expected_rows = reference(shared, "craft_engine_turns_expected.csv", personas)
     assert len(found) == len(expected_rows)
     for row in expected_rows:
         category, values = found[row["model"], row["structure_id"], int(row["run"]), int(row["turn"])]

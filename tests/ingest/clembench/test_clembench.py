@@ -32,6 +32,7 @@ NEW = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("log", "task", "level", "role"), [(OLD, "episode_0", "0_high_en", "WordDescriber"), (NEW, "3", "high_en", "Describer")]
 )
@@ -71,6 +72,7 @@ def test_scores_that_come_later_are_read_and_bad_episodes_are_one_line(tmp_path:
     assert "from whom" in ingested(tmp_path, bad).refused[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("at", [7, {"at": 1}, ["2024"]])
 def test_a_time_that_is_no_text_is_no_time(tmp_path: Path, at: Any) -> None:
     """The message is kept."""
@@ -80,6 +82,7 @@ def test_a_time_that_is_no_text_is_no_time(tmp_path: Path, at: Any) -> None:
     assert found.rows("SELECT text, started_at FROM utterances JOIN episodes USING (episode_id)") == [("Hi", None)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("to", [7, ["Player 1"], {"name": "Player 1"}])
 def test_an_addressee_that_is_no_name_is_nobody(tmp_path: Path, to: Any) -> None:
     """A note that is for nobody by name is the speaker's own."""

@@ -113,6 +113,7 @@ def test_halves_that_have_exchanged_their_names_are_told(hanabi: Path, tmp_path:
     assert "its rows are Bob's, though it is called Alice's: give both halves of the game their own names" in rejected[str(alice)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_half_may_have_been_written_anew_by_a_spreadsheet(hanabi: Path, tmp_path: Path, encoding: str) -> None:
     """The other half is read as a file of its own would be."""
@@ -125,6 +126,7 @@ def test_a_half_may_have_been_written_anew_by_a_spreadsheet(hanabi: Path, tmp_pa
 
 
 @pytest.mark.shared
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("log", ["collab_capture_pincer_open_closed_console.txt", "collab_escape_random_a_game_state.txt"])
 def test_a_text_of_windows_and_two_games_in_one_are_what_they_were(shared: Path, tmp_path: Path, log: str) -> None:
     """Actions end with the line, whatever ends the line; games that were appended to one file stay two."""
@@ -141,6 +143,7 @@ def test_a_text_of_windows_and_two_games_in_one_are_what_they_were(shared: Path,
     assert sorted(rows[2]) == sorted([*rows[0], *rows[0]])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("player", ["Alice", "Bob"])
 @pytest.mark.parametrize(
     "damage",
@@ -206,6 +209,7 @@ def test_the_card_drawn_after_a_cut_is_null(shared: Path, hanabi: Path, tmp_path
     assert known | {"hands": None} == logged | {"hands": None}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "turns", "reason"),
     [

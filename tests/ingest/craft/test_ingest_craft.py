@@ -152,6 +152,7 @@ def test_game_that_could_not_be_set_up(store: Store, tmp_path: Path) -> None:
     assert found == [("structure_005", "bad target", 0, None, None, "false")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("folder", "name", "group"),
     [
@@ -167,6 +168,7 @@ def test_run_is_named_by_its_folder_or_its_conditions(store: Store, tmp_path: Pa
     assert rows(store, "SELECT name, condition ->> 'provider_group' FROM runs") == [(name, group)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["spans", "flat", "spans_mirrored", "flat_mirrored"])
 def test_view_is_the_one_in_the_prompt(store: Store, tmp_path: Path, kind: ViewKind) -> None:
     """What a director was shown is read out of the prompt, whatever the log states elsewhere."""
@@ -239,6 +241,7 @@ def test_whole_log_has_no_differences(store: Store, tmp_path: Path) -> None:
     assert rows(store, "FROM log_disagreements") == []
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("field", DIFFERENCES)
 def test_changed_log_is_told_apart_from_its_replay(store: Store, tmp_path: Path, field: str) -> None:
     """Each fact that replay can check is checked, and named where it differs, on the turn where it differs."""

@@ -100,6 +100,7 @@ def test_names_of_models_and_players_come_from_the_manifest(store: Store, run: P
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("manifest", "reason"),
     [
@@ -154,6 +155,7 @@ def test_a_manifest_that_says_something_else_is_a_disagreement(store: Store, run
 
 
 @pytest.mark.usefixtures("with_views")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("prompts", "manifest", "use_cot"),
     [
@@ -202,6 +204,7 @@ BAD_STEPS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", BAD_STEPS)
 def test_a_bad_step_costs_itself_and_what_follows(store: Store, run: Path, name: str) -> None:
     """The game is kept up to the step before, and the reject counts what is lost."""
@@ -240,6 +243,7 @@ BAD_GAMES: dict[str, tuple[Callable[[Log], Any], str]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", BAD_GAMES)
 def test_a_bad_game_is_rejected_and_the_good_one_goes_in(store: Store, run: Path, name: str) -> None:
     """One line each, and nothing else is lost."""
@@ -264,6 +268,7 @@ def test_a_cut_file_is_rejected(store: Store, run: Path) -> None:
     assert "breaks off" in report.rejected[0].reason
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -85,6 +85,7 @@ def set_in(line: int, *keys: str | int, value: object) -> Callable[[list[Json]],
     return change
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -130,6 +131,7 @@ def test_a_log_that_cannot_be_replayed_is_rejected(
     assert rows(store, "FROM episodes") == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -103,6 +103,7 @@ def test_scores_of_all_scorers_go_in_and_the_first_one_decides(read: Ingested) -
     assert sorted(metrics) == [("inspect.aspects.polite", 0.5), ("inspect.aspects.turns", 7.0), ("inspect.grade", 1.0)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("values", "known"), [((1, 7.0), {None}), ((1, 0.0), {True, False}), (("C", "I"), {True, False}), (("C", "P"), {True, False})]
 )

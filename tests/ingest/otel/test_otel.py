@@ -177,6 +177,7 @@ BEFORE_1_37 = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", BEFORE_1_37)
 def test_events_from_before_1_37_are_read(form: str, tmp_path: Path) -> None:
     """The same messages, the tool and what came of it, in each of the older forms."""
@@ -381,6 +382,7 @@ def test_an_agents_span_with_messages_and_no_request_inside_is_read(tmp_path: Pa
     assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [("user", "Hi."), ("buyer", "Ho.")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["input.value", "my.prompts", "gcp.vertex.agent.llm_request", "events", "my.request"])
 def test_content_that_was_recorded_under_other_names_is_refused_by_these_names(name: str, tmp_path: Path) -> None:
     """It is not said that nothing was recorded."""
@@ -405,6 +407,7 @@ def beside(writers: tuple[str, str], **told: str) -> dict[str, Any]:
     return {"resourceSpans": [{"scopeSpans": scopes}]}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spans", "requests"),
     [

@@ -108,6 +108,7 @@ def test_both_readers_give_the_same_records(log: dict[str, Any]) -> None:
     assert msgspec.json.encode(slow) == msgspec.json.encode(fast)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", ["18446744073709551616", "1.0", "true"])
 def test_what_is_no_whole_number_is_refused(number: str, tmp_path: Path, log: dict[str, Any]) -> None:
     """A number beyond 64 bits is none either: it would fit into no table."""
@@ -154,6 +155,7 @@ def tell_first(log: dict[str, Any], words: str, other: str) -> None:
     shown[0] = shown[0].replace(words, other)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -70,6 +70,7 @@ def test_a_label_of_somebody_who_does_not_speak_there_is_told_and_kept(tmp_path:
     assert query(store, "SELECT answer FROM labels WHERE question = 'agent'")["answer"].to_list() == ["Orchestrator"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", [math.inf, math.nan, 2.5, "soon", 5, "99", -1, True, None])
 def test_a_step_that_the_log_does_not_have_is_reported_and_no_label(tmp_path: Path, step: Any) -> None:
     """It would count against every judge. A file without a step reports nothing."""
@@ -78,6 +79,7 @@ def test_a_step_that_the_log_does_not_have_is_reported_and_no_label(tmp_path: Pa
     assert query(store, "SELECT question, answer FROM labels").rows() == [("agent", "WebSurfer")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("run", "reason"),
     [
@@ -106,6 +108,7 @@ def test_every_message_of_the_published_runs_arrives(tmp_path: Path, shared: Pat
     assert query(store, "SELECT count(*) AS n FROM labels")["n"][0] == 2 * len(files)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("step", ["3", 3, 3.0, "3.0", " 3 "])
 def test_a_step_is_a_whole_number_however_it_is_written(tmp_path: Path, step: Any) -> None:
     """`10.0` of a spreadsheet is the step 10."""
@@ -114,6 +117,7 @@ def test_a_step_is_a_whole_number_however_it_is_written(tmp_path: Path, step: An
     assert query(store, "SELECT answer FROM labels WHERE question = 'step'").rows() == [("4",)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("written", ["WebSurfer ", "websurfer", "Web Surfer", "web_surfer", "WebSurfer (thought)"])
 def test_a_name_that_can_mean_only_one_agent_is_read_as_it_and_reported(tmp_path: Path, written: str) -> None:
     """Case, blanks and brackets."""
@@ -125,6 +129,7 @@ def test_a_name_that_can_mean_only_one_agent_is_read_as_it_and_reported(tmp_path
         assert connection.execute("SELECT answer FROM labels WHERE question = 'agent'").fetchall() == [("WebSurfer",)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("written", ["Coder", "coder", "surfer"])
 def test_a_name_that_means_no_agent_or_several_is_reported_and_no_label(tmp_path: Path, written: str) -> None:
     """`coder` where there are Coder_ and CODER is nobody's name."""
