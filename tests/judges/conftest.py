@@ -17,6 +17,7 @@ WITHOUT_VIEWS: Final = (
     "test_judge_budget",
     "test_judge_engine",
     "test_judge_faults",
+    "test_judge_memory",
     "test_judge_pacing",
     "test_judge_resume",
     "test_judge_units",

@@ -73,6 +73,7 @@ def test_bad_replies_are_failed_rows_and_asked_again(tmp_path: Path) -> None:
     assert verdict_counts(store) == {"answered": 120}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", ["content-endless", "content-bomb"])
 def test_a_file_of_replies_without_end_is_not_taken_in(tmp_path: Path, fault: str) -> None:
     """It is given up when a line is longer than a reply can be; the batch stays to be collected."""
@@ -172,6 +173,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store_of(tmp_path_factory.mktemp("batches") / "s.duckdb", turns=1).path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("odd", ["{}", '"text"', "[]", "null", '{"data": 3}', '{"id": 1, "status": []}', "no JSON", "["])
 def test_what_is_not_a_batch_ends_in_one_line(prepared: Path, tmp_path: Path, odd: str) -> None:
     """Where a batch should be, when it is submitted and when it is looked for; the batch stays to be collected."""

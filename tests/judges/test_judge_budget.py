@@ -40,7 +40,8 @@ def test_tokens_and_cost_are_those_that_the_server_billed(tmp_path: Path, prices
     assert stored == (TURNS, TURNS * 1000, TURNS * 100, pytest.approx(TURNS * CALL_COST), TURNS)
 
 
-@pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("concurrency", [16, 1])
 def test_a_run_stops_before_its_budget_is_exceeded_and_goes_on_later(tmp_path: Path, prices: Path, concurrency: int) -> None:
     """The budget holds whatever is in flight; most of it is used; the rest is asked with a new budget."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)

@@ -32,7 +32,7 @@ def _quick_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "_exponential", wait_random_exponential(multiplier=0.02, max=30.0))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", [*PASSING, *UNUSABLE])
 def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Path, fault: str) -> None:
     """Every call is hit once; every call is answered on its second request."""
@@ -47,7 +47,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
     assert server["faults"] == {fault: TURNS}
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("fault", "requests", "reason"),
     [
@@ -59,11 +59,11 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
         ("400", 1, "HTTP 400"),
         ("wrong-keys", 3, "PS1: Field required"),
         ("missing", 3, "PS1: Field required"),
+        ("endless", 1, "the reply has more than 1,144,576 bytes"),
         ("not-allowed", 3, "PS1.answer: Input should be 'yes', 'no' or 'unclear'"),
         ("broken-json", 3, "Invalid JSON"),
         ("too-long", 2, "max_tokens"),
         ("refusal", 1, "refused: I cannot judge this"),
-        ("endless", 1, "the reply has more than 1,144,576 bytes"),
         ("bomb", 1, "the reply has more than 1,144,576 bytes"),
         ("brotli", 1, "packed as 'br', which was not asked for"),
         ("deep", 3, "not a chat completion"),
@@ -109,6 +109,7 @@ def test_a_model_is_shown_what_was_wrong_with_its_reply(tmp_path: Path) -> None:
     assert "PS1.answer: Input should be 'yes', 'no' or 'unclear'" in messages[3]["content"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
@@ -155,8 +156,8 @@ def test_a_redirect_within_the_server_is_followed(tmp_path: Path) -> None:
     assert verdict_counts(store) == {"answered": TURNS * QUESTIONS}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("with_views")
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", ["endless", "bomb"])
 def test_no_reply_can_fill_the_memory(tmp_path: Path, fault: str) -> None:
     """Eight at once, each of 200 MiB or without end: the process grows by a fraction of one, and says what was wrong."""

@@ -263,6 +263,7 @@ def test_two_runs_of_the_same_job_at_once_are_refused_and_of_another_are_not(tmp
     assert verdict_counts(store) == {"answered": CALLS * QUESTIONS + other.answered}
 
 
+@pytest.mark.long
 def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -> None:
     """The run ends as interrupted with everything answered in the store; the next one asks the rest."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
@@ -359,6 +360,7 @@ def test_a_damaged_journal_is_set_aside_and_stops_nobody(
     assert f"{journal.name}.damaged" in told
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("billed", [("-60", "5"), ("7", "9000000000000000000")])
 def test_impossible_token_counts_of_a_server_cost_no_answers(tmp_path: Path, billed: tuple[str, str]) -> None:
     """They count as not said, and the next run is not stopped by them."""

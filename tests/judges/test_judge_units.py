@@ -159,7 +159,7 @@ def placed(columns: str) -> str:
     )
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
@@ -194,6 +194,7 @@ def test_a_query_that_does_not_serve_is_told_in_one_line(tmp_path: Path, sql: st
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("sql", "units"),
     [
@@ -280,7 +281,7 @@ SIGNS = '{">": 1, "<": 0, "=": 0.5}'
 WORDS = '{too_loud: 1, "no": 0}'
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("answers", "says", "stored"),
     [

@@ -81,7 +81,7 @@ def mean_of(rows: pl.DataFrame, column: str) -> float:
     return sum(float(value) for value in rows[column].to_list()) / len(rows)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["layer", "size", "colour", "place"])
 def test_a_planted_defect_is_one_exchanged_word(store: Store, kind: str) -> None:
     """Nothing else of the unit changes, so nothing else can be the reason for another answer."""
@@ -145,6 +145,7 @@ def test_what_the_engine_leaves_open_is_no_miss(store: Store) -> None:
     assert "nothing is known" in row["advice"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["length", "wordy"])
 def test_the_engine_abstains_beside_sentences_that_it_does_not_understand(store: Store, kind: str) -> None:
     """They hold pronouns and words of putting and taking, so they could be steps: no answer changes, and fewer are given."""
@@ -155,6 +156,7 @@ def test_the_engine_abstains_beside_sentences_that_it_does_not_understand(store:
     assert max_of(rows, "unanswered") > 10
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["order", "polite", "names", "model=gpt-4o"])
 def test_the_engine_is_not_swayed(store: Store, kind: str) -> None:
     """Courtesies, names and order say nothing about blocks."""
@@ -170,11 +172,13 @@ def test_probes_do_not_mix_with_plain_verdicts(store: Store) -> None:
     """No view but the report of probes sees them."""
     ensure_installed(store)
     views = ("verdicts_latest", "judge_scores", "answer_pairs", "panel", "missed_turns")
-    before = [query(store, f"SELECT * FROM {view} ORDER BY ALL") for view in views]
+    with store.reading():
+        before = [query(store, f"SELECT * FROM {view} ORDER BY ALL") for view in views]
     run(JudgeRequest(rubric=as_probe(find("pragmatic_sufficiency"), "polite")), store)
     assert len(report_of(store, "engine", "polite").filter(pl.col("rubric") == "pragmatic_sufficiency"))
-    for view, rows in zip(views, before, strict=True):
-        assert query(store, f"SELECT * FROM {view} ORDER BY ALL").equals(rows), view
+    with store.reading():
+        for view, rows in zip(views, before, strict=True):
+            assert query(store, f"SELECT * FROM {view} ORDER BY ALL").equals(rows), view
 
 
 def test_other_names_reach_the_whole_prompt(store: Store) -> None:

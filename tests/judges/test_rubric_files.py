@@ -232,7 +232,7 @@ def test_rubrics_of_the_users_own_folder_are_found_and_may_not_hide_ours(tmp_pat
     ("text", "line", "message"),
     [
         (GOOD.replace("Judge the", "Judge \x07 the"), 7, "control character"),
-        (GOOD + "provenance: " + "[" * 5_000, 1, "nested too deeply"),
+        (GOOD + "provenance: " + "[" * 1_000, 1, "nested too deeply"),
         (GOOD + "provenance: {made: 2026-99-99}", 1, "month must be"),
         (GOOD + "provenance: &a [*a]", 17, "refers to itself"),
         (GOOD + "provenance: 1\n--- {}", 18, "not YAML"),

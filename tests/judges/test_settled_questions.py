@@ -41,8 +41,10 @@ questions:
 """
 
 
-FEW = "episode_id IN (SELECT min(episode_id) FROM episodes GROUP BY model)"
-"""A game of each team."""
+FEW = "turn <= 6 AND episode_id IN (SELECT min(episode_id) FROM episodes GROUP BY model)"
+"""A game of each team, as far as conditions hold there."""
+ONE = "episode_id IN (SELECT min(episode_id) FROM episodes)"
+"""A game."""
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +83,8 @@ def test_a_settled_question_is_not_asked_and_says_so(tmp_path: Path) -> None:
     """The call asks for the rest; the verdict names the condition and no call; a second start asks nothing."""
     store, request = played_store(tmp_path, judged=False), "pragmatic_sufficiency"
     with stub_server() as url:
-        report = run(ask_model(url, request), store)
-        again = run(ask_model(url, request), store)
+        report = run(ask_model(url, request, where=ONE), store)
+        again = run(ask_model(url, request, where=ONE), store)
     assert again.requests == 0
     asked = query(store, "SELECT call_id, question, rule, answer, reason, status FROM verdicts").rows(named=True)
     by_rule = [row for row in asked if row["rule"] is not None]
@@ -115,11 +117,11 @@ def test_a_failed_call_is_asked_again_and_nothing_stands_twice(tmp_path: Path) -
     """Its settled questions are known all the while."""
     store, request = played_store(tmp_path, judged=False), "pragmatic_sufficiency"
     with stub_server("--fault", "refusal:1:9") as url:
-        run(ask_model(url, request), store)
+        run(ask_model(url, request, where=ONE), store)
     assert {*query(store, "SELECT DISTINCT status FROM verdicts WHERE rule IS NULL")["status"]} == {"failed"}
     assert {*query(store, "SELECT DISTINCT status FROM verdicts WHERE rule IS NOT NULL")["status"]} == {"answered"}
     with stub_server() as url:
-        run(ask_model(url, request), store)
+        run(ask_model(url, request, where=ONE), store)
     assert query(store, "SELECT DISTINCT status FROM verdicts").rows() == [("answered",)]
     assert query(store, "SELECT count(*) = count(DISTINCT (unit_id, question, repeat)) FROM verdicts").item()
 

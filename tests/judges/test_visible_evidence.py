@@ -108,7 +108,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_hostile_text_leaves_the_frame_as_it_is(tmp_path: Path, attack: str) -> None:
     """Whatever a message says, the lines of the frame are those of a harmless message, and no control character passes."""

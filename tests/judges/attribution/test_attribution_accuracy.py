@@ -113,7 +113,7 @@ def test_shares_of_right_agents_and_steps(who: Store) -> None:
 
 
 def test_games_with_a_planted_fault(tmp_path: Path) -> None:
-    play_planted(tmp_path / "logs", 40, seed=9)
+    play_planted(tmp_path / "logs", 15, seed=9)
     store = attributed(tmp_path / "logs", tmp_path)
     known = truths(store)
     assert {one.source for one in known} == {"planted"}
@@ -279,6 +279,7 @@ def test_the_agent_that_a_model_names_is_stored(who: Store, agent: str, turn: in
     ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("manner", ["all_at_once", "step_by_step", "search"])
 def test_an_agent_that_is_not_in_the_game_is_no_answer(who: Store, manner: str) -> None:
     """The form has the names; a model that gives another is asked again, then the verdict is a failed one that says so."""
@@ -296,6 +297,7 @@ def test_an_agent_that_is_not_in_the_game_is_no_answer(who: Store, manner: str) 
     assert "<<one of: Coder, Planner, Terminal, human>>" in asked[0]["messages"][1]["content"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str, manner: str) -> None:
     """Of several, the one that settled it."""
@@ -310,6 +312,7 @@ def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str,
     assert all("so it seems" in reply for _, reply in rows)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_log_without_agents_is_undecided_and_ends_no_run(manner: str, tmp_path: Path) -> None:
     """No agent can be named: no model is asked, and the games around it go on."""

@@ -38,7 +38,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Games with one faulty player each, by a seed that no rule was made on."""
     folder = tmp_path_factory.mktemp("planted")
     play_planted(folder / "logs", GAMES, seed=31_000)
-    return attributed(folder / "logs", folder)
+    store = attributed(folder / "logs", folder)
+    Store.settle(store)
+    return store
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +174,7 @@ def test_who_lost_the_same_is_named_in_one_order(planted: Store, tmp_path: Path)
     ]
     with alike.writing() as connection:
         connection.execute("DELETE FROM attributions")
+        connection.execute("DELETE FROM materialized.games")
     alike.transact(lambda transaction: transaction.insert(to_arrow({"attributions": rows})))
 
     told = lost_report(alike)

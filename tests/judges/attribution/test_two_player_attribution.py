@@ -38,7 +38,10 @@ Kitchens cost most without any fault: their bound is below what anybody reaches.
 """
 
 
-@pytest.fixture(scope="module", params=list(FAMILIES))
+@pytest.fixture(
+    scope="module",
+    params=["einstein", "coordination", *(pytest.param(name, marks=pytest.mark.long) for name in ("asympuzl", "overcooked"))],
+)
 def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, Store, float]:
     """Games with one faulty player each, by a seed that no rule was made on."""
     (family, games, share), folder = FAMILIES[request.param], tmp_path_factory.mktemp(request.param)
@@ -46,7 +49,6 @@ def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return family, attributed(folder / "logs", folder), share
 
 
-@pytest.mark.sampled(2)
 def test_the_planted_player_has_the_cost(planted: tuple[ModuleType, Store, float]) -> None:
     family, store, share = planted
     faulty = {
@@ -124,6 +126,7 @@ def test_a_better_sample_that_was_turned_down(tmp_path: Path) -> None:
         assert 0 < cost <= regained
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scripted", [True, False])
 @pytest.mark.parametrize("rules", ["sane", "published"])
 def test_a_game_is_played_again_by_its_own_rules(tmp_path: Path, rules: RulesName, scripted: bool) -> None:  # noqa: FBT001

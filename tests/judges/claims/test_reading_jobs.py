@@ -27,7 +27,8 @@ from tests.servers.dialects import completion
 from tests.servers.serving import application, json_reply, served
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
-TEXTS = 7 * 20
+TURNS = 8
+TEXTS = 7 * TURNS
 """Thoughts and messages a turn, one of them superseded; turns."""
 CALL_COST = (1000 * 3.0 + 100 * 15.0) / 1e6
 """The server bills 1,000 and 100 tokens a call."""
@@ -45,7 +46,7 @@ read_texts(ReadingRequest(settings=settings, concurrency=4), Store(sys.argv[1]))
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """A game whose texts are all different."""
-    return store_of(tmp_path / "s.duckdb", turns=20)
+    return store_of(tmp_path / "s.duckdb", turns=TURNS)
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_what_a_cache_holds_is_not_paid_by_another_store(store: Store, url: str,
     cache.mkdir()
     read(store, url, cache=cache)
     before = asked(url)
-    other = store_of(tmp_path / "other.duckdb", turns=20)
+    other = store_of(tmp_path / "other.duckdb", turns=TURNS)
     assert read(other, url, cache=cache).read == TEXTS
     assert asked(url) == before
     assert rows(other)[:2] == (TEXTS, TEXTS)

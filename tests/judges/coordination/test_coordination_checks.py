@@ -40,8 +40,8 @@ def _games(folder: Path, game: CoordinationGame, policy: str) -> tuple[Store, li
     ("game", "policy", "question"),
     [
         ("collab_capture", "confused", "EC1"),
-        ("collab_escape", "confused", "EC1"),
-        ("overcooked", "contrary", "EC1"),
+        pytest.param("collab_escape", "confused", "EC1", marks=pytest.mark.long),
+        pytest.param("overcooked", "contrary", "EC1", marks=pytest.mark.long),
         ("hanabi", "sloppy", "EC1"),
         ("hanabi", "sloppy", "TOM1"),
         ("hanabi", "bomber", "JP1"),
@@ -61,6 +61,7 @@ def test_planted_faults_are_found(game: CoordinationGame, policy: str, question:
     assert "yes" not in answers
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("game", ["collab_capture", "collab_escape", "hanabi", "overcooked"])
 def test_checks_answer_every_turn_of_every_game(game: CoordinationGame, tmp_path: Path) -> None:
     """No state of a game is beyond them, and each answer is one of the rubrics'."""

@@ -127,7 +127,8 @@ def test_places_need_no_layer_and_a_miss_can_be_a_question() -> None:
     assert decide("PS6", game(turn(messages=[CLEAR], move=YELLOW_CORNER))).answer == "na"
 
 
-@pytest.mark.parametrize("heard", [True, False, None])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("heard", [True, None, False])
 def test_prompts_of_a_published_log_tell_whether_its_directors_heard_one_another(tmp_path: Path, *, heard: bool | None) -> None:
     """Where it has whole prompts; else nothing is stored."""
     log = published()

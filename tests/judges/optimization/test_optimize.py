@@ -230,24 +230,24 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path, calls: int)
     assert after["twice"] <= 16
 
 
-def test_what_it_would_ask_is_said_first_and_is_never_exceeded(tmp_path: Path) -> None:
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("optimizer", LEARNS)
+def test_what_it_would_ask_is_said_first_and_is_never_exceeded(tmp_path: Path, optimizer: str) -> None:
     """A dry run asks nothing and writes nothing; the run that follows keeps below the numbers."""
     store = labelled_store(tmp_path)
     with tunable_judge(TunableJudge(yes=EVEN, right_before=0.6, proposals=[f"Way {n}" for n in range(40)])) as url:
-        for optimizer in LEARNS:
-            dry = optimize(store, url, "--dry-run", optimizer=optimizer)
-            before = counted(url)
-            assert dry.return_value == 0
-            assert "In game-" in dry.stdout
-            judge, writer = (
-                int(dry.stderr.partition("at most ")[2].split(word)[0].rpartition("and ")[2]) for word in (" calls", " of the model")
-            )
-            done = optimize(store, url, optimizer=optimizer)
-            assert done.return_value == 0, done.output
-            after = counted(url)
-            assert 0 < after["Answers"] - before.get("Answers", 0) <= judge
-            assert after.get("Written", 0) - before.get("Written", 0) <= writer
-            (tmp_path / "better.yaml").unlink(missing_ok=True)
+        dry = optimize(store, url, "--dry-run", optimizer=optimizer)
+        before = counted(url)
+        assert dry.return_value == 0
+        assert "In game-" in dry.stdout
+        judge, writer = (
+            int(dry.stderr.partition("at most ")[2].split(word)[0].rpartition("and ")[2]) for word in (" calls", " of the model")
+        )
+        done = optimize(store, url, optimizer=optimizer)
+        assert done.return_value == 0, done.output
+        after = counted(url)
+        assert 0 < after["Answers"] - before.get("Answers", 0) <= judge
+        assert after.get("Written", 0) - before.get("Written", 0) <= writer
 
 
 def test_an_existing_file_is_never_replaced(tmp_path: Path) -> None:
