@@ -80,7 +80,7 @@ TOO_LARGE: Mapping[str, tuple[int, object]] = {
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_a_prompt_that_is_too_long_fails_alone_and_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fifth one does: each costs one request and says what to do; nothing around it fails, waits or is stopped."""
@@ -144,6 +144,7 @@ def test_another_refusal_is_not_taken_for_a_prompt_that_is_too_long(name: str) -
     assert fault.again is (status != 400)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "message",
     [

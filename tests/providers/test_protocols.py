@@ -117,6 +117,7 @@ def test_text_arrives_with_its_tokens(case: Case) -> None:
     assert sent["headers"][name.lower()] == value
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("mode", [None, "tools", "json", "json_schema"])
 def test_forms_are_filled_in_in_every_mode(case: Case, mode: Literal["tools", "json", "json_schema"] | None) -> None:
     """As a tool, as JSON, or as JSON that the server holds to the schema; the server turns down what the provider would."""

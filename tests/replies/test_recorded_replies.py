@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 import pytest
+from aiohttp import web
 from pydantic import ValidationError
 
 from analytics.query import query
@@ -39,6 +41,7 @@ from tests.masters import beginning_without_views
 from tests.places import SHARED
 from tests.providers.test_forms import replying
 from tests.servers.dialects import completion, form_of
+from tests.servers.serving import application, json_reply, served
 
 HERE: Final = Path(__file__).parent
 RECORDED: Final = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(HERE.glob("recorded_replies/*.json"))}
@@ -103,30 +106,81 @@ def judged(store: Store, model: str, replies: Sequence[Any], rubric: Rubric, **o
     return list(query(store, shown, {"judge": f"llm:{model}"}).iter_rows(named=True)), len(asked)
 
 
+class Judged(NamedTuple):
+    """What became of one case."""
+
+    verdicts: list[dict[str, Any]]
+    read: set[str]
+    requests: int
+
+
+def judged_at_once(folder: Path, rubric: Rubric, cases: Mapping[str, Sequence[Any]], **options: Any) -> dict[str, Judged]:
+    """What became of the replies of each case, in one run: each case is about a game of its own, by whose only message it is known."""
+    names = list(cases)
+    store = store_of(folder / "s.duckdb", games=len(names), turns=1)
+    messages = [(f"{TEXT} ({name})", f"game-{number}", mark("public", "D1", 1)) for number, name in enumerate(names)]
+    with store.writing() as connection:
+        connection.executemany("UPDATE utterances SET text = ? WHERE episode_id = ? AND text = ?", messages)
+    asked = Counter[str]()
+
+    async def answer(request: web.Request) -> web.Response:
+        body = await request.text()
+        (name,) = (name for name in names if f"({name})" in body)
+        replies = bodies(cases[name])
+        asked[name] += 1
+        return json_reply(replies[min(asked[name], len(replies)) - 1])
+
+    app = application()
+    app.router.add_post("/v1/chat/completions", answer)
+    with served(app) as url:
+        run(replace(ask_model(url, **options), rubric=rubric), store)
+    shown = "SELECT episode_id, question, answer, status, reason, probability, rule FROM verdicts ORDER BY question"
+    verdicts = list(query(store, shown).iter_rows(named=True))
+    read = query(store, "SELECT DISTINCT episode_id, read FROM calls").rows()
+    return {
+        name: Judged([one for one in verdicts if one["episode_id"] == game], {how for of, how in read if of == game}, asked[name])
+        for name, (_, game, _) in zip(names, messages, strict=True)
+    }
+
+
+def reasons_shown(rubric: Rubric) -> list[str]:
+    """What a prompt holds that might be given back as a reason."""
+    return [text for question in rubric.questions.values() for text in (question.ask, *question.examples.values())]
+
+
+@pytest.fixture(scope="module")
+def judgments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
+    """Of every recorded reply of a judge, and of one `part-N` for each text that cannot be a reason."""
+    rubric, parts = load(HERE / "recorded.yaml"), dict[str, list[Any]]()
+    for number, text in enumerate(reasons_shown(rubric)):
+        filled = {name: {"reason": "D1 asks for a red block.", "answer": "no"} for name in rubric.questions}
+        filled["Q2"]["reason"] = text
+        parts[f"part-{number}"] = [json.dumps(filled)]
+    found = dict[str, Judged]()
+    with beginning_without_views():
+        for options in ({}, {"mode": "tools"}, {"logprobs": True}):
+            cases = {name: RECORDED[name]["replies"] for name in names_of("judge") if RECORDED[name].get("options", {}) == options}
+            found |= judged_at_once(tmp_path_factory.mktemp("judged"), rubric, cases if options else cases | parts, **options)
+    return found
+
+
 @pytest.mark.parametrize("name", names_of("judge"))
-def test_a_judges_reply(name: str, store: Store) -> None:
+def test_a_judges_reply(name: str, judgments: dict[str, Judged]) -> None:
     """It becomes the right verdicts, or failed ones with the reason."""
-    case, model = RECORDED[name], f"local/{name}"
-    right = case["right"]
-    found, requests = judged(store, model, case["replies"], load(HERE / "recorded.yaml"), **case.get("options", {}))
+    right, (found, read, requests) = RECORDED[name]["right"], judgments[name]
     assert {one["question"]: one["answer"] for one in found} == right["answers"]
     assert {one["status"] for one in found} == {"failed" if None in right["answers"].values() else "answered"}
     assert all(right.get("why_not", "") in one["reason"] for one in found), found
-    assert read_in(store, model) == [right["read"]]
+    assert read == {right["read"]}
     assert requests == right.get("requests", requests)
     if "probability" in right:
         assert [one["probability"] for one in found] == pytest.approx([right["probability"]] * len(found), abs=0.01)
 
 
-def test_no_example_or_question_is_a_reason(store: Store) -> None:
+def test_no_example_or_question_is_a_reason(judgments: dict[str, Judged]) -> None:
     """Whichever it is of a prompt's, and whatever the other reasons are."""
-    rubric = load(HERE / "recorded.yaml")
-    shown = [text for question in rubric.questions.values() for text in (question.ask, *question.examples.values())]
-    for number, text in enumerate(shown):
-        filled = {name: {"reason": "D1 asks for a red block.", "answer": "no"} for name in rubric.questions}
-        filled["Q2"]["reason"] = text
-        found, _ = judged(store, f"local/part-{number}", [json.dumps(filled)], rubric)
-        assert {one["answer"] for one in found} == {None}, text
+    for number, text in enumerate(reasons_shown(load(HERE / "recorded.yaml"))):
+        assert {one["answer"] for one in judgments[f"part-{number}"].verdicts} == {None}, text
 
 
 def test_prompts_end_with_a_form_that_is_no_answer(store: Store) -> None:
@@ -163,6 +217,7 @@ def reading(store: Store, model: str, replies: Sequence[Any]) -> tuple[ReadingRe
     return report, [orjson.loads(claim) for (claim,) in query(store, shown, {"reader": f"llm:{model}", "text": TEXT}).rows()]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", names_of("reader"))
 def test_a_readers_reply(name: str, store: Store) -> None:
     """It becomes claims, or none at all."""
@@ -211,6 +266,7 @@ def decisive(store: Store, model: str, replies: Sequence[Any]) -> dict[str, Any]
     return {**rows["agent"], "agent": rows["agent"]["answer"], "step": rows["step"]["answer"]}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", names_of("attribution"))
 def test_a_reply_that_names_the_decisive_error(name: str, talk: Store) -> None:
     """Agent and turn are those of the reply, or there is no verdict."""
@@ -236,6 +292,7 @@ def played(folder: Path, game: str, players: Sequence[str], replies: Sequence[An
     return read_in(store), query(store, "SELECT count(*) FROM actions WHERE accepted AND read IN ('unreadable', 'cut')").item()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", [name for game in GAMES for name in names_of(game)])
 def test_a_players_reply(name: str, tmp_path: Path) -> None:
     """It is a move, a question or a message of its author, or nothing is done."""
@@ -261,6 +318,8 @@ MODELS: Final[Mapping[str, tuple[str, Any]]] = {
     "decisive_agent_contradicts_turn": ("attribution", None),
 }
 """File of the replies of small models -> whose they are, and what is right: answers, or why there are none; of games, who plays."""
+MORE: Final = ("craft_builder_copies_grammar_15", "asympuzl_smollm_no_json", "decisive_agent_contradicts_turn")
+"""Files of many replies, of kinds of which a recorded one is read above."""
 _QUESTION: Final = re.compile(
     r"^(\w+): (.+)\n(?:It does not apply when (.+)\.\n)?Possible answers, each with an example:\n((?:- .+\n?)+)", re.MULTILINE
 )
@@ -288,7 +347,7 @@ def rubric_of(prompt: str) -> Rubric:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in MORE else ()) for name in MODELS])
 def test_replies_of_small_models(name: str, store: Store, tmp_path: Path) -> None:
     """As the model gave them, one try after the other."""
     of, right = MODELS[name]
@@ -332,14 +391,23 @@ REPORTS: Final = {
 """Reply of a public report -> the answer to each question; None: there is none."""
 
 
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
+    """Of every reply of a public report that is here."""
+    paths = {name: SHARED / "cases/replies" / f"{name}.reply.json" for name in REPORTS}
+    cases = {name: [orjson.loads(path.read_bytes())] for name, path in paths.items() if path.exists()}
+    if not cases:
+        return {}
+    with beginning_without_views():
+        return judged_at_once(tmp_path_factory.mktemp("reports"), find("pragmatic_sufficiency").with_variant("version_1"), cases)
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("name", REPORTS)
-def test_replies_of_public_reports(name: str, store: Store) -> None:
+def test_replies_of_public_reports(name: str, reported: dict[str, Judged]) -> None:
     """A whole answer costs one request, and what is none becomes no verdict."""
-    path = SHARED / "cases/replies" / f"{name}.reply.json"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not here")
-    plain = find("pragmatic_sufficiency").with_variant("version_1")
-    found, requests = judged(store, f"local/{path.stem}", [orjson.loads(path.read_bytes())], plain)
+    if name not in reported:
+        pytest.skip(f"{name} is not here")
+    found, _, requests = reported[name]
     assert {one["answer"] for one in found if one["rule"] is None} == {REPORTS[name]}
     assert REPORTS[name] is None or requests == 1
