@@ -48,7 +48,7 @@ def deep() -> list[Any]:
     return around
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_no_ingest_would_read_is_refused_and_the_game_goes_on(tmp_path: Path, name: str) -> None:
     act, told = WRONG[name]
@@ -93,6 +93,7 @@ def test_a_game_ends_once(tmp_path: Path) -> None:
             log.end(success=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("end", "found"),
     [
