@@ -76,7 +76,7 @@ def test_a_budget_for_a_model_without_a_price_is_refused(tmp_path: Path) -> None
 
 def test_a_plan_says_what_a_run_would_do_and_does_nothing(tmp_path: Path, prices: Path) -> None:
     """Units, calls, tokens, cost and one full prompt; a run then makes exactly those calls, and a second plan none."""
-    store = store_of(tmp_path / "s.duckdb", turns=TURNS)
+    store = store_of(tmp_path / "s.duckdb", turns=8)
     with stub_server() as url:
         request = ask_model(url, "mind_modeling", prices=prices)
         before = plan(request, store)
@@ -84,7 +84,7 @@ def test_a_plan_says_what_a_run_would_do_and_does_nothing(tmp_path: Path, prices
         report = run(request, store)
         after = plan(request, store)
 
-    assert (before.units, before.calls, before.skipped) == (TURNS * 3, TURNS * 3 * 3, 0)
+    assert (before.units, before.calls, before.skipped) == (8 * 3, 8 * 3 * 3, 0)
     assert before.tokens_in > 1000 < before.tokens_out
     assert before.cost == pytest.approx(Price(3, 15).cost(before.tokens_in, before.tokens_out), rel=1e-3)
     assert [message["role"] for message in before.example] == ["system", "user"]

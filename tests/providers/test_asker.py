@@ -222,6 +222,7 @@ asyncio.run(play())
 """
 
 
+@pytest.mark.long
 def test_no_reply_that_had_arrived_is_paid_again_after_a_kill(tmp_path: Path) -> None:
     """SIGKILL in the middle of 200 calls: only those in flight (16) can be asked twice, and the journal goes on where it was cut."""
     path = tmp_path / "j.jsonl"

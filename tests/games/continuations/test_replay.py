@@ -56,7 +56,7 @@ def only_log(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", sorted(GAMES))
 def test_with_the_same_players_the_same_game_goes_on(family: str, folder: Path, tmp_path: Path) -> None:
     """From every script's game: up to its second turn it is the log's, and behind it the same scripts do the same again."""

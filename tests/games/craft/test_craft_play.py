@@ -89,11 +89,13 @@ def assert_shape(found: Line, shape: dict[str, Any]) -> None:
     assert not wrong
 
 
-@pytest.fixture(scope="module")
-def experiment(tmp_path_factory: pytest.TempPathFactory) -> list[list[Line]]:
-    """Every persona with every builder on one target, with candidates."""
+@pytest.fixture(
+    scope="module", params=[("sloppy", "clarifier"), pytest.param(tuple(BUILDERS), marks=pytest.mark.long)], ids=["some", "all"]
+)
+def experiment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[list[Line]]:
+    """Every persona with these builders on one target, with candidates."""
     out = tmp_path_factory.mktemp("experiment")
-    report = play(PlayRequest(out=out, personas=tuple(PERSONAS), builders=tuple(BUILDERS), structures=1, processes=1))
+    report = play(PlayRequest(out=out, personas=tuple(PERSONAS), builders=request.param, structures=1, processes=1))
     return [lines_of(path) for path in report.paths]
 
 

@@ -140,7 +140,7 @@ def _hands(rows: list[tuple[str, int, str]], agent: str) -> Iterator[tuple[str, 
             yield episode, turn, state | {"adversary_choice": _LEAK}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("rubric", "agent"),
     [

@@ -30,6 +30,7 @@ def compared(table: str, field: str) -> Iterator[tuple[str, str]]:
             yield as_written(read(wording.text, wording.speaker, BOARD).first)[field], expected[field]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize(("table", "least_right", "least_found"), [(MESSAGES, 0.97, 0.85), (REASONINGS, 0.92, 0.75)])
 def test_fields_of_the_first_instruction_are_right_or_open(table: str, field: str, least_right: float, least_found: float) -> None:

@@ -64,6 +64,7 @@ def own_log(path: Path, *, marked: bool) -> Path:
     return path
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("marked", [True, False], ids=["as logs had it", "as logs have it"])
 def test_what_the_builder_received_is_judged_whoever_spoke_again(tmp_path: Path, *, marked: bool) -> None:
     """Evidence, checks, attribution and metrics have the first message, which the builder followed."""

@@ -261,6 +261,7 @@ def test_an_existing_file_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "better.yaml").read_text() == "mine"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("made", "options", "message"),
     [
