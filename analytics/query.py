@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import orjson
 
@@ -22,6 +22,8 @@ from schemas.store.store import Store, sealed_memory
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
+
+T = TypeVar("T")
 
 _AS_TEXT: Final = frozenset(
     {
@@ -241,21 +243,38 @@ def frame(
     Raises:
         UsageError: the SQL is wrong, writes where the connection may not, or gives no rows.
     """
-    import duckdb
 
     def rows() -> pl.DataFrame | None:
         relation = connection.sql(sql, params=parameters)
         return None if relation is None else to_frame(relation, most_bytes)
 
+    found = _run(connection, rows)
+    if found is None:
+        raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
+    return found
+
+
+@contextmanager
+def in_table(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> Iterator[None]:
+    """The rows of one query as a table of that name, meanwhile and for this connection alone: views are planned once for several queries.
+
+    Raises:
+        UsageError: the SQL is wrong.
+    """
+    _run(connection, lambda: connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}"))
+    yield
+    connection.execute(f"DROP TABLE temp.{name}")
+
+
+def _run(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
+    import duckdb
+
     try:
-        found = interruptible(connection, rows)
+        return interruptible(connection, work)
     except duckdb.OutOfMemoryException as error:  # what DuckDB advises are settings, and here they are locked
         raise UsageError("SQL: it takes more memory than DuckDB may have on this machine: ask for fewer rows or columns at once") from error
     except duckdb.Error as error:
         raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
-    if found is None:
-        raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
-    return found
 
 
 def filtered(rows: pl.DataFrame, where: str) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Final
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from polars import selectors as cs
 
 from analytics.agreement.answers import counted_answers, numbers_of_answers
-from analytics.query import condition, frame, one_reading, query
+from analytics.query import condition, frame, in_table, one_reading, query
 from analytics.statistics.intervals import Floats
 from schemas.store.store import Store
 
@@ -247,13 +248,15 @@ def asked_units(
     """
     single = ", unit_id AS unit" if by_name else ""
     with one_reading(store) as connection:
-        counted = f"WITH counted AS ({counted_answers(connection, rubric, question, by_name=by_name)})"
-        names = [rubric] if rubric is not None else frame(connection, f"{counted} SELECT DISTINCT rubric FROM counted")["rubric"]
-        known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]
-        columns = map(list, zip(*known, strict=True)) if known else ([], [], [])
-        ways = frame(connection, counted + _WAYS, dict(zip(("rubrics", "answers", "numbers"), columns, strict=True)))
-        counts, agents = (frame(connection, counted + sql) for sql in (_COUNTS.format(single=single), _AGENTS))
-        games = frame(connection, counted + _GAMES)
+        every = counted_answers(connection, rubric, question, by_name=by_name)
+        with nullcontext() if by_name else in_table(connection, "all_answers", every):  # single units can be millions
+            counted = f"WITH counted AS ({every if by_name else 'FROM all_answers'})"
+            names = [rubric] if rubric is not None else frame(connection, f"{counted} SELECT DISTINCT rubric FROM counted")["rubric"]
+            known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]
+            columns = map(list, zip(*known, strict=True)) if known else ([], [], [])
+            ways = frame(connection, counted + _WAYS, dict(zip(("rubrics", "answers", "numbers"), columns, strict=True)))
+            counts, agents = (frame(connection, counted + sql) for sql in (_COUNTS.format(single=single), _AGENTS))
+            games = frame(connection, counted + _GAMES)
     if families is not None:
         of_games = query(store, f"SELECT episode_id, ({condition(families)})::VARCHAR AS family FROM episodes")
         games = games.join(of_games, on="episode_id", how="left").with_columns(
