@@ -306,7 +306,8 @@ def part(name: str, number: int, store: Store, only: str | None = None) -> Itera
         return
     world = WORLDS[name] if name in WORLDS else PLANTED[name][1]
     fill(store, world, np.random.default_rng([2026, zlib.crc32(name.encode()), number]), AT_ONCE)
-    tables = asked(store, [only]) if only else asked(store)
+    alone = only or PLANTED.get(name, ("",))[0]
+    tables = asked(store, [alone]) if alone else asked(store)
     if world.again and name in WORLDS and "transitions" in tables:  # what follows what is true there
         tables["transitions"] = tables["transitions"].filter(after=LATE)
     boards = [

@@ -26,12 +26,15 @@ def logged_game(store: Store, name: str) -> tuple[str, Header, Sequence[Turn]]:
         UsageError: no game or several are called so.
         StoreError: the store cannot be read.
     """
-    episode = _episode(store, name)
-    source = _rows(store, "SELECT path, format FROM sources JOIN episodes USING (source_id) WHERE episode_id = ?", episode["episode_id"])
-    if source and source[0]["format"] == adapter.FORMAT and Path(source[0]["path"]).is_file():
-        log = read_lines(Path(source[0]["path"]).read_bytes())
-        return episode["episode_id"], log.header, log.turns
-    return episode["episode_id"], _header(store, episode), _turns(store, episode["episode_id"])
+    with store.reading():  # opened once: that takes longer than each of these queries
+        episode = _episode(store, name)
+        source = _rows(
+            store, "SELECT path, format FROM sources JOIN episodes USING (source_id) WHERE episode_id = ?", episode["episode_id"]
+        )
+        if not (source and source[0]["format"] == adapter.FORMAT and Path(source[0]["path"]).is_file()):
+            return episode["episode_id"], _header(store, episode), _turns(store, episode["episode_id"])
+    log = read_lines(Path(source[0]["path"]).read_bytes())
+    return episode["episode_id"], log.header, log.turns
 
 
 def _episode(store: Store, name: str) -> dict[str, Any]:
