@@ -55,9 +55,21 @@ def simulated(folder: Path, *, labels_a_game: int, source: str = "dashboard") ->
     return store, truths
 
 
-def test_each_model_gets_its_corrected_rate(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def many_labels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, dict[str, float]]]:
+    store, truths = simulated(tmp_path_factory.mktemp("many_labels"), labels_a_game=5)
+    with store.reading():
+        yield store, truths
+
+
+@pytest.fixture(scope="module")
+def few_labels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(simulated(tmp_path_factory.mktemp("few_labels"), labels_a_game=2)[0])
+
+
+def test_each_model_gets_its_corrected_rate(many_labels: tuple[Store, dict[str, float]]) -> None:
     """Estimate and interval are those of the formula over the games of that model, and hold the truth."""
-    store, truths = simulated(tmp_path, labels_a_game=5)
+    store, truths = many_labels
     rows = {row["model"]: row for row in corrected_rates(store).to_dicts()}
     assert rows.keys() == truths.keys()
     for model, row in rows.items():
@@ -69,9 +81,9 @@ def test_each_model_gets_its_corrected_rate(tmp_path: Path) -> None:
         assert f"corrected {row['rate']:.2f}" in row["advice"]
 
 
-def test_the_estimate_is_that_of_the_formula(tmp_path: Path) -> None:
+def test_the_estimate_is_that_of_the_formula(few_labels: Store) -> None:
     """A second computation from the store's rows gives the same numbers."""
-    store, _ = simulated(tmp_path, labels_a_game=2)
+    store = few_labels
     with store.reading() as connection:
         sums = connection.execute(
             "select sum(v.score), count(*), coalesce(sum(l.score), 0), coalesce(sum(v.score) filter (l.score is not null), 0), "
@@ -84,9 +96,10 @@ def test_the_estimate_is_that_of_the_formula(tmp_path: Path) -> None:
     assert (row["rate"], row["rate_low"], row["rate_high"]) == pytest.approx(tuple(map(float, expected)))
 
 
-def test_without_labels_nothing_is_corrected(tmp_path: Path) -> None:
-    """The judge's own rate stands there, with the advice to label."""
-    store, _ = simulated(tmp_path, labels_a_game=0)
+@pytest.mark.parametrize("labels_a_game", [3, pytest.param(0, marks=pytest.mark.long)])
+def test_without_labels_nothing_is_corrected(tmp_path: Path, labels_a_game: int) -> None:
+    """The judge's own rate stands there, with the advice to label; labels drawn by disagreement, no random sample, are as good as none."""
+    store, _ = simulated(tmp_path, labels_a_game=labels_a_game, source="dashboard:disagreements")
     for row in corrected_rates(store).to_dicts():
         assert row["judge_rate"] > 0
         assert (row["rate"], row["rogan_gladen"], row["labels"]) == (None, None, 0)
@@ -109,15 +122,9 @@ def test_a_model_with_one_game_is_not_corrected(tmp_path: Path) -> None:
     assert "too few" in row["advice"]
 
 
-def test_labels_drawn_by_disagreement_do_not_correct(tmp_path: Path) -> None:
-    """They are no random sample: a rate from them would be wrong."""
-    store, _ = simulated(tmp_path, labels_a_game=3, source="dashboard:disagreements")
-    assert corrected_rates(store)["labels"].unique().to_list() == [0]
-
-
-def test_more_labels_are_needed_for_narrower_intervals(tmp_path: Path) -> None:
+def test_more_labels_are_needed_for_narrower_intervals(many_labels: tuple[Store, dict[str, float]]) -> None:
     """Numbers grow with the precision; what the store cannot give is null; today's half-width is told."""
-    store, _ = simulated(tmp_path, labels_a_game=5)
+    store, _ = many_labels
     for row in labels_needed_report(store).to_dicts():
         assert 0 < row["half_width"] < 0.3
         assert row["design_effect"] >= 1
@@ -259,15 +266,17 @@ def test_two_corrections_that_contradict_each_other_are_no_advice(tmp_path: Path
 
 def test_a_judge_that_prefers_one_team_is_no_difference_between_teams(tmp_path: Path) -> None:
     """Equal teams on shared tasks, a judge that is wrong about one of them: without labels nothing follows, with them the bias is gone."""
-    for name, share in (("without", 0.0), ("with", 0.5)):
-        (tmp_path / name).mkdir()
-        store = drawn(tmp_path / name, labelled_if=lambda *_, share=share: share, inverted="m")
+    store = drawn(tmp_path, labelled_if=lambda *_: 0.5, inverted="m")
+    for has_labels in (True, False):
+        if not has_labels:
+            with store.writing() as connection:
+                connection.execute("DELETE FROM labels")
         (row,) = compare(store, metric="judge:ps.PS1").to_dicts()
         assert (row["paired"], row["tasks"]) == (True, 20)
         assert row["p_holm"] < 0.05
         assert "a difference on tasks like these" not in row["advice"]
         assert "these are the answers of llm:x/y" in row["advice"]
-        if not share:
+        if not has_labels:
             assert (row["corrected"], row["corrected_low"]) == (None, None)
             assert "cannot be separated from judge bias" in row["advice"]
             continue
@@ -282,10 +291,10 @@ def test_a_judge_that_prefers_one_team_is_no_difference_between_teams(tmp_path: 
     ("name", "corrected", "data_sets"),
     [
         ("random labels", True, 60),
-        ("random labels, 10 games", True, 60),
+        pytest.param("random labels, 10 games", True, 60, marks=pytest.mark.long),
         ("labels where the judge says yes, 3 to 1", False, 20),
         ("labels on early turns, 4 to 1", False, 20),
-        ("answers 90 % of true yes and 50 % of true no", True, 60),
+        pytest.param("answers 90 % of true yes and 50 % of true no", True, 60, marks=pytest.mark.long),
         ("the same, labels where the judge answered", False, 20),
         ("chosen where the truth is yes, accuracy .6", False, 20),
     ],
@@ -344,11 +353,7 @@ def test_where_all_is_labelled_more_labels_are_no_advice(tmp_path: Path) -> None
     assert "too wide for a conclusion, all is labelled: have more games judged; only 1 labelled game shows a no" in row["advice"]
 
 
-@pytest.fixture(scope="module")
-def few_labels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    yield from held_open(simulated(tmp_path_factory.mktemp("few_labels"), labels_a_game=2)[0])
-
-
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["corrected-rates", "labels-needed"])
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, output_format: str) -> None:

@@ -120,12 +120,16 @@ def test_a_play_fails_if_and_only_if_the_card_does_not_fit(store: Store) -> None
     assert seen >= {"lucky_play", "clued_play", "misplay"}
 
 
-def test_published_logs_have_no_unmapped_category(shared: Path, tmp_path: Path) -> None:
+_FURTHER = [pytest.param(name, marks=pytest.mark.long) for name in ("overcooked/runs", "coordination", "einstein")]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["craft/craft_results", *_FURTHER])
+def test_published_logs_have_no_unmapped_category(shared: Path, tmp_path: Path, name: str) -> None:
     """Every category that the rules give on real logs of mapped taxonomies has a line."""
-    for name in ("overcooked/runs", "coordination", "einstein", "craft/craft_results"):
-        store = published_store(shared, tmp_path / name, name)
-        assert not query(store, "select * from failures_common").is_empty(), name
-        assert query(store, "select * from failures_common where common = 'unmapped'").is_empty(), name
+    store = published_store(shared, tmp_path, name)
+    assert not query(store, "select * from failures_common").is_empty()
+    assert query(store, "select * from failures_common where common = 'unmapped'").is_empty()
 
 
 def test_turn_that_fails_in_two_ways_of_one_kind_counts_once(store: Store) -> None:

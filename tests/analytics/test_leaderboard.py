@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 
 from analytics.query import query
 from analytics.reports import report
+from ingest.files.run import ingest_paths
 from schemas.common.errors import UsageError
 from schemas.records import Agent
 from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.view_files import VIEW_OF
-from tests.masters import published_store
 
 ROW = "n, tasks, score_mean, score_low, score_high, success_low, success_high"
 SCORES = (0.1, 0.4, 0.5, 0.9, 1.0)
@@ -141,10 +143,22 @@ def test_equal_scores_without_a_bound_have_no_interval_without_width(tmp_path: P
         assert query(store, f"select score_mean, score_low, score_high from {name}").row(0) == (2.0, None, None)
 
 
-def test_a_trial_in_two_files_counts_once(tmp_path: Path, shared: Path) -> None:
+@pytest.mark.shared
+@pytest.mark.parametrize("answered_by", ["bare_letter", pytest.param("*", marks=pytest.mark.long)])
+def test_a_trial_in_two_files_counts_once(tmp_path: Path, shared: Path, answered_by: str) -> None:
     """The published trials lie in a table and in files of their own: 198 questions, 3 trials, each once."""
-    store = published_store(shared, tmp_path, "coordination/coordqa")
+    trials, logs = shared / "data/coordination/coordqa", tmp_path / "coordqa"
+    (logs / "native_logs").mkdir(parents=True)
+    wanted = '"respondent": "' if answered_by == "*" else f'"respondent": "{answered_by}"'
+    shutil.copy(next(shared.rglob("single_turn_trials.csv")), logs)
+    lines = (trials / "coordqa_trials.jsonl").read_text(encoding="utf-8").splitlines()
+    (logs / "coordqa_trials.jsonl").write_text("\n".join(line for line in lines if wanted in line), encoding="utf-8")
+    for file in (trials / "native_logs").glob(f"all_openai_{answered_by}?.json"):
+        shutil.copy(file, logs / "native_logs")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([logs], store, workers=1)
     found = query(store, "select model, n, tasks, score_low < score_mean from leaderboard order by 1")
+    assert len(found) == len(list((logs / "native_logs").iterdir())) / 3
     assert set(found["n"]) == {594}
     assert set(found["tasks"]) == {198}
     assert query(store, "select n, tasks, games from families").rows() == [(594 * len(found), 198, 594 * len(found))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,9 +31,9 @@ from tests.masters import copied
 from tests.played import played_store
 
 STORED = {schema: [spec.name for spec in VIEWS if spec.schema == schema] for schema in SCHEMAS}
-READERS = [*STORED["materialized"], *STORED["judged"], "failures_common", "leaderboard", "bps_profiles"]
-ALL_READ = [*READERS, "team_overview"]
-"""The last takes a second where nothing is stored."""
+READERS = [*STORED["materialized"], *STORED["judged"], "failures_common", "bps_profiles"]
+DEAR = ["leaderboard", "team_overview"]
+"""Readers that take a second each where nothing is stored."""
 
 
 @pytest.fixture
@@ -45,19 +45,22 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def read_store(tmp_path: Path) -> Store:
-    """As `store`, read from logs in the test's own folder, so that they can change."""
-    _fill(tmp_path)
-    return Store(tmp_path / "s.duckdb")
+    """As `store`, read from logs in the test's own folder, so that they can change, and not materialized."""
+    return _read(tmp_path)
 
 
 def _fill(folder: Path) -> None:
+    materialize(_read(folder))
+
+
+def _read(folder: Path) -> Store:
     store = Store(folder / "s.duckdb")
     logs = played_store(folder, judged=False).path.parent / "logs"
     said = ["Where is the red block now?", "It is behind you.", "Where is the red block now?", "I said it is behind you."]
     talk = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(said)]
     (folder / "talk.json").write_text(json.dumps({"messages": talk}))
     ingest_paths([logs, folder / "talk.json"], store, workers=1)
-    materialize(store)
+    return store
 
 
 def stored_games(store: Store) -> int:
@@ -86,23 +89,28 @@ def emptied(store: Store) -> Store:
     return store
 
 
-def test_kept_rows_are_those_that_the_views_compute(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("dear", [[], pytest.param(DEAR, marks=pytest.mark.long)], ids=["most", "all"])
+def test_kept_rows_are_those_that_the_views_compute(store: Store, dear: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether all games are stored, some or none, and however many at once, no number depends on it."""
+    names = [*READERS, *dear]
     assert stored_games(store) == 10
-    all_stored = rows(store, ALL_READ, as_pages=True)
+    all_stored = rows(store, names, as_pages=True)
     with store.writing() as connection:
         connection.execute("delete from materialized.games where episode_id in (select episode_id from episodes order by 1 limit 4)")
     assert stored_games(store) == 6
-    assert rows(store, ALL_READ) == all_stored == rows(emptied(store), ALL_READ)
+    assert rows(store, names) == all_stored
+    if dear:
+        assert rows(emptied(store), names) == all_stored
     assert all(all_stored[name] for name in STORED["materialized"])
     monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 50)
     materialize(store)
-    assert (stored_games(store), rows(store, ALL_READ, as_pages=True)) == (10, all_stored)
+    assert (stored_games(store), rows(store, names, as_pages=True)) == (10, all_stored)
 
 
 def test_a_log_that_has_changed_counts_anew(read_store: Store, tmp_path: Path) -> None:
     """The rows of the old log are still there, and nobody sees them; the next time they are replaced."""
     store = read_store
+    materialize(store)
     log = next((tmp_path / "logs").rglob("*.json*"))
     text = log.read_bytes()
     log.write_bytes(text.replace(b'"max_turns":12', b'"max_turns":13') + b"\n")
@@ -302,7 +310,7 @@ def _write_in_sql(store: Store, _: Path) -> None:
         connection.execute("update verdicts set answer = 'No', score = 0 where question = 'PS3'")
 
 
-CHANGES = {
+CHANGES: dict[Callable[[Store, Path], None], int] = {
     _judge_again: 9,
     _attribute_again: 9,
     _label: 9,
@@ -312,17 +320,22 @@ CHANGES = {
     _write_in_sql: 0,
 }
 """Changes of verdicts, labels, attributions and games, in their order -> games whose stored rows are still valid."""
+ONE_OF_A_KIND = [_judge_again, _attribute_again, _label, _write_in_sql]
+"""A job of each kind, a file, and SQL."""
 
 
-def test_what_judges_and_people_say_is_never_out_of_date(read_store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [ONE_OF_A_KIND, pytest.param(list(CHANGES), marks=pytest.mark.long)], ids=["some", "all"])
+def test_what_judges_and_people_say_is_never_out_of_date(
+    read_store: Store, changes: list[Callable[[Store, Path], None]], tmp_path: Path
+) -> None:
     """Rows of games that were written about are out of date, and of no others."""
     store = read_store
     run(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
-    for change, left in CHANGES.items():
+    for change in changes:
         materialize(store)
         assert query(store, "select count(*) from judged.due").item() == 0
         change(store, tmp_path)
-        assert query(store, "select count(*) from judged.unchanged").item() == left
+        assert query(store, "select count(*) from judged.unchanged").item() == CHANGES[change]
         now = rows(store, STORED["judged"])
         with store.writing():
             pass  # whoever writes in SQL takes away all marks
@@ -332,6 +345,7 @@ def test_what_judges_and_people_say_is_never_out_of_date(read_store: Store, tmp_
 def test_a_large_store_comes_to_rest_after_each_job(read_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that changes a few games of a store with many finds out at once what readers need."""
     store = read_store
+    materialize(store)
     monkeypatch.setattr(schemas.store.store, "_MANY_GAMES", 5)
     for change in (_attribute_again, _ingest_changed):
         change(store, tmp_path)

@@ -90,6 +90,7 @@ SCENES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCENES)
 def test_prediction_powered_intervals_cover(name: str) -> None:
     """Whatever the judge is worth, the interval holds the truth as often as it says, and the estimate is not biased."""
@@ -113,6 +114,7 @@ def test_a_judge_that_guesses_is_not_worse_than_labels_alone(labels: int) -> Non
     assert halves[0.9] < 0.85
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["small, common", "large, common", "large, rare", "large, strongly clustered", "one label a game"])
 def test_rogan_gladen_intervals_cover_with_estimated_error_rates(name: str) -> None:
     """The labels' own uncertainty is in the interval."""
@@ -143,6 +145,7 @@ of twenty are of the rarer kind: where by chance there is one, the data look lik
 in them tells the two apart. docs/judges.md says it."""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("world", ORDINARY)
 @pytest.mark.parametrize("method", METHODS)
 def test_intervals_cover_in_worlds_of_the_grid(world: Judged, method: str) -> None:
@@ -150,6 +153,7 @@ def test_intervals_cover_in_worlds_of_the_grid(world: Judged, method: str) -> No
     assert 0.93 <= rate_coverage(world, 2000, seed=3)[method].share <= 0.97
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("world", "least"), EXTREME.items())
 def test_intervals_do_not_break_down_in_extreme_worlds(world: Judged, least: float) -> None:
     """As promised but for two worlds, where the reason stands beside the number."""

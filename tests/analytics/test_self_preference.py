@@ -34,16 +34,16 @@ def judged(
     """Every second game is by the judge's own model and has its style in each message; so many of either are truly yes, as people say."""
     store = store_of(folder / "s.duckdb", games, TURNS)
     with store.writing() as connection:
+        added, rows = [], []
         for number in range(games):
             own = number % 2 == 0
             truth = "yes" if number // 2 < (yes_of_own if own else yes_of_others) else "no"
-            text = (STYLE if own else "") + ("" if truth == "yes" else ANOTHER)
-            game = f"game-{number}"
-            connection.execute("UPDATE episodes SET model = ? WHERE episode_id = ?", ["Author-1" if own else "somebody", game])
-            connection.execute("UPDATE utterances SET text = text || ' ' || ? WHERE episode_id = ?", [text, game])
-            if labels:
-                rows = [_label(game, turn, truth) for turn in range(1, TURNS + 1)]
-                batches.insert(connection, batches.to_arrow({"labels": rows}))
+            added.append((STYLE if own else "") + ("" if truth == "yes" else ANOTHER))
+            rows += [_label(f"game-{number}", turn, truth) for turn in range(1, TURNS + 1)] if labels else []
+        at = "split_part(episode_id, '-', 2)::INT"
+        connection.execute(f"UPDATE episodes SET model = CASE WHEN {at} % 2 = 0 THEN 'Author-1' ELSE 'somebody' END")
+        connection.execute(f"UPDATE utterances SET text = text || ' ' || list_extract(?, {at} + 1)", [added])
+        batches.insert(connection, batches.to_arrow({"labels": rows}))
     with simulated_judge(judge) as url:
         assert run(ask_model(url, model="local/author-1"), store).failed == 0
     ensure_installed(store)
@@ -82,9 +82,9 @@ def test_a_fair_judge_whose_own_games_are_better_is_not_accused(tmp_path: Path) 
 
 
 def test_a_judge_that_errs_alike_is_not_accused_where_its_own_model_is_worse(tmp_path: Path) -> None:
-    """Wrong in one of five whoever wrote; 5 of 40 own games are right, 38 of others: the mean of score minus label differs all the same."""
+    """Wrong in one of five whoever wrote; 3 of 20 own games are right, 19 of others: the mean of score minus label differs all the same."""
     errs = SimulatedJudge(defect=ANOTHER, confusion={"yes": {"yes": 0.8, "no": 0.2}, "no": {"yes": 0.2, "no": 0.8}}, seed=2)
-    row = row_of(judged(tmp_path, errs, games=80, yes_of_own=5, yes_of_others=38))
+    row = row_of(judged(tmp_path, errs, games=40, yes_of_own=3, yes_of_others=19))
     assert row["own_sensitivity"] == pytest.approx(0.8, abs=0.2)
     assert row["other_specificity"] == pytest.approx(0.8, abs=0.2)
     assert row["p_corrected"] > 0.05
@@ -119,7 +119,9 @@ def test_a_model_is_its_own_author_through_any_provider(tmp_path: Path, author: 
 
 def test_without_labels_the_rates_are_told_and_nothing_is_claimed(tmp_path: Path) -> None:
     """The question about which there are none, and a store without any."""
-    row = row_of(judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), yes_of_own=10, yes_of_others=10, labels=False), "PS2")
+    row = row_of(
+        judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), games=8, yes_of_own=2, yes_of_others=2, labels=False), "PS2"
+    )
     assert (row["own_rate"], row["other_rate"], row["p"], row["preference"]) == (0.5, 0.5, None, None)
     assert "only labels show" in row["advice"]
 
@@ -177,6 +179,7 @@ def test_a_planted_preference_is_found_nearly_always() -> None:
     assert np.mean([one.difference > 0 and (one.p or 0) < 0.05 for one in found if one]) > 0.9
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_command_shows_it_in_every_format(erring: Store, output_format: str) -> None:
     """With the words."""

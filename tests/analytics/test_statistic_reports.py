@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -15,8 +14,10 @@ from click.testing import CliRunner
 
 import cotrace
 from analytics.report_columns import report_columns
-from analytics.reports import COMPUTED, NEEDS, columns_of
+from analytics.reports import COMPUTED, NEEDS, all_reports, columns_of
+from analytics.statistics.few_games import all_kinds, held_of
 from cotrace.cli import cli
+from research.coverage import which_is_which
 from schemas.store.store import Store
 from tests.analytics.little_games import store_with
 from tests.masters import held_open, published_store
@@ -37,7 +38,7 @@ def printed(store: Store, name: str, output_format: str) -> str:
     return CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.shared
 @pytest.mark.parametrize("name", [name for name in ("compare", *STATISTICS) if name not in {"preferences", "judges-needed", "attempts"}])
 def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: str) -> None:
@@ -57,16 +58,24 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def of_empty(empty: Store) -> Callable[[str], pl.DataFrame]:
-    """A report on a store without rows, which is computed once."""
-    opened = cotrace.open(empty.path)
-    return cache(lambda name: opened.report(name).pl())
+def of_empty(empty: Store) -> dict[str, pl.DataFrame]:
+    """All reports on a store without rows."""
+    return all_reports(empty)
+
+
+def test_every_interval_that_a_report_prints_has_its_line_and_was_simulated(of_empty: dict[str, pl.DataFrame]) -> None:
+    """A new report, or a new column, without a simulated interval is noticed here; and so is a line that no report needs."""
+    printed = {(name, low) for name, rows in of_empty.items() for low in rows.columns if low == "low" or low.endswith("_low")}
+    kinds = all_kinds()
+    assert {(kind.report, kind.low) for kind in kinds} == printed
+    assert [kind for kind in kinds if not held_of(kind.method)] == []
+    assert which_is_which() in (DOCS / "dev" / "coverage.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_an_empty_store_has_the_columns_and_the_page_a_section(of_empty: Callable[[str], pl.DataFrame], name: str) -> None:
+def test_an_empty_store_has_the_columns_and_the_page_a_section(of_empty: dict[str, pl.DataFrame], name: str) -> None:
     """What fits a terminal is among them; the page says when to use it, and when not."""
-    rows = of_empty(name)
+    rows = of_empty[name]
     assert rows.is_empty()
     assert set(columns_of(name)) <= set(rows.columns)
     page = (DOCS / "statistics.md").read_text()
@@ -77,17 +86,17 @@ def test_an_empty_store_has_the_columns_and_the_page_a_section(of_empty: Callabl
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_a_computed_report_has_the_columns_that_are_listed(of_empty: Callable[[str], pl.DataFrame], name: str) -> None:
+def test_a_computed_report_has_the_columns_that_are_listed(of_empty: dict[str, pl.DataFrame], name: str) -> None:
     """In their order and of their types, each with a meaning; some fit a terminal."""
     kinds = {"String": "text", "Int64": "count", "Float64": "number", "Boolean": "flag", "Datetime(time_unit='us', time_zone=None)": "time"}
     listed = report_columns(name)
-    rows = of_empty(name).drop("few_games", "held_least", strict=False)
+    rows = of_empty[name].drop("few_games", "held_least", strict=False)
     assert [(column.name, column.kind) for column in listed] == [(column, kinds[str(kind)]) for column, kind in rows.schema.items()]
     assert [column.name for column in listed if not column.meaning] == []
     assert columns_of(name)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_a_report_without_rows_says_what_it_takes(empty: Store, name: str) -> None:
     """It said "0 rows", and no more; a condition that no row meets is another reason, and told by the number alone."""

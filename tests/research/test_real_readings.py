@@ -48,6 +48,7 @@ def test_a_strong_reading_gives_the_answers_of_both_raters(reader: str, coverage
     assert [name for name, rated in answered.items() if len(rated) >= 10 and precision(rated) < 0.93 and name != "every"] == []
 
 
+@pytest.mark.long  # games are read in that form in `make test`, too: no director is blamed
 def test_readings_in_the_form_before_can_still_be_used(tmp_path: Path) -> None:
     """They have no relations between blocks, so fewer of them say where; what is concluded is right nearly as often."""
     answered = judged(tmp_path, "model", OLD_FORM)

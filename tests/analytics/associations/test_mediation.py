@@ -42,6 +42,7 @@ def test_paths_are_those_of_regressions() -> None:
     assert first.rho_zero == pytest.approx(np.corrcoef(other, rest)[0, 1])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("tasks", "passes"), [(10, 0.4), (20, 0.4), (20, 0.0)])
 def test_what_passes_is_held_as_often_as_promised(tasks: int, passes: float) -> None:
     """The planted path; the one that is not there is claimed in at most 7 of 100."""

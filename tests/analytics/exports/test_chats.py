@@ -52,6 +52,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--out", str(home / "replays"), "--store", str(store.path),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
+    Store.settle(store)
     return home
 
 

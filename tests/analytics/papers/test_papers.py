@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -27,17 +29,37 @@ from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
-from tests.masters import held_open, published_store
+from tests.masters import published_store
 
+LOGS = {"craft": "craft/engine_games", "einstein": "einstein", "coordination": "coordination/collab_games"}
 FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
 
 
+Stores = Callable[[str], Store]
+
+
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Store]:
-    found = published_store(shared, tmp_path_factory.mktemp("papers"), "craft/engine_games")
-    ingest_paths([shared / "data/einstein", shared / "data/coordination/collab_games"], found, workers=1)
-    Store.settle(found)
-    yield from held_open(found)
+def stores(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Stores]:
+    """Family -> a store of its published games; those of families without any here stand for a store with nothing of them."""
+    with ExitStack() as held:
+
+        @cache
+        def opened(logs: str) -> Store:
+            found = published_store(shared, tmp_path_factory.mktemp("papers"), logs)
+            held.enter_context(found.reading())
+            return found
+
+        yield lambda family: opened(LOGS.get(family, LOGS["coordination"]))
+
+
+@pytest.fixture
+def craft(stores: Stores) -> Store:
+    return stores("craft")
+
+
+@pytest.fixture
+def einstein(stores: Stores) -> Store:
+    return stores("einstein")
 
 
 def cell(store: Store, name: str, item: str, row: str, column: str) -> dict[str, float | None]:
@@ -51,13 +73,13 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.shared
-def test_craft_table_1_is_what_the_published_engine_gives(store: Store, shared: Path) -> None:
+def test_craft_table_1_is_what_the_published_engine_gives(craft: Store, shared: Path) -> None:
     """Mean and standard error of progress over the twenty structures."""
     with (shared / "reference/craft_engine_models_expected.csv").open() as file:
         expected = {row["model"]: row for row in csv.DictReader(file) if row["n_games"] == "20"}
     assert expected
     for model, row in expected.items():
-        found = cell(store, "craft", "table 1", model, "progress")
+        found = cell(craft, "craft", "table 1", model, "progress")
         assert found["value"] == pytest.approx(float(row["overall_progress_mean"]), abs=1e-4)
         assert found["sem"] == pytest.approx(float(row["overall_progress_sem"]), abs=1e-4)
         assert found["low"] is not None
@@ -66,51 +88,50 @@ def test_craft_table_1_is_what_the_published_engine_gives(store: Store, shared: 
 
 
 @pytest.mark.shared
-def test_einstein_table_1_is_what_the_published_code_gives(store: Store) -> None:
+def test_einstein_table_1_is_what_the_published_code_gives(einstein: Store) -> None:
     """The rates of `einstein_runs`, which are checked against the reference, in the paper's columns."""
-    runs = query(store, "SELECT * FROM einstein_runs WHERE run IN ('cot_seek_raw', 'cot_seek_reasoning')").to_dicts()
+    runs = query(einstein, "SELECT * FROM einstein_runs WHERE run IN ('cot_seek_raw', 'cot_seek_reasoning')").to_dicts()
     prefix = {"none": "no verifier", "reasoning_verifier": "reasoning verifier"}
     for one in runs:
         for column, name in (("SR", "sr"), ("Sub.R", "subr")):
-            found = cell(store, "einstein", "table 1", "Information Seeking Only: unknown CoT", f"{prefix[one['verifier']]} {column}")
+            found = cell(einstein, "einstein", "table 1", "Information Seeking Only: unknown CoT", f"{prefix[one['verifier']]} {column}")
             assert found["value"] == pytest.approx(one[f"{name}_pct"])
             assert found["sem"] == pytest.approx(one[f"{name}_se"])
 
 
 @pytest.mark.shared
-def test_einstein_table_2_is_what_the_published_code_gives(store: Store) -> None:
+def test_einstein_table_2_is_what_the_published_code_gives(einstein: Store) -> None:
     """Shares of all steps as in `einstein_errors`, which is checked against the reference, pooled over runs with and without reasoning."""
     runs = query(
-        store,
+        einstein,
         "SELECT sum(count) AS hits, sum(total_steps) AS n FROM einstein_errors "
         "WHERE scope LIKE 'run:%' AND verifier = 'none' AND action_mode = 'seek' AND category = 'wrong_rule'",
     ).row(0, named=True)
-    found = cell(store, "einstein", "table 2", "Wrong rule understanding", "no verifier Seek Only")
+    found = cell(einstein, "einstein", "table 2", "Wrong rule understanding", "no verifier Seek Only")
     assert found["value"] == pytest.approx(100 * float(runs["hits"]) / float(runs["n"]))
     assert found["n"] == runs["n"]
     assert found["paper"] is not None
     assert (found["low"] or 0) < (found["value"] or 0) < (found["high"] or 0)
     of_moves = query(
-        store,
+        einstein,
         "SELECT sum(count) AS hits, sum(relevant_count) AS n FROM einstein_errors "
         "WHERE scope LIKE 'run:%' AND verifier = 'none' AND action_mode = 'seek' AND category = 'wrong_rule'",
     ).row(0, named=True)
-    relevant = cell(store, "einstein", "table 2", "Wrong rule understanding", "no verifier Seek Only of relevant")
+    relevant = cell(einstein, "einstein", "table 2", "Wrong rule understanding", "no verifier Seek Only of relevant")
     assert relevant["value"] == pytest.approx(100 * float(of_moves["hits"]) / float(of_moves["n"]))
-    assert cell(store, "einstein", "table 2", "Total Actions", "no verifier Seek Only")["value"] == runs["n"]
+    assert cell(einstein, "einstein", "table 2", "Total Actions", "no verifier Seek Only")["value"] == runs["n"]
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_item_is_filled_or_says_what_is_missing(store: Store, name: str) -> None:
+def test_every_item_is_filled_or_says_what_is_missing(stores: Stores, name: str) -> None:
     """And every note's query runs."""
+    store = stores(name)
     for item in items_of(name):
         found = paper_table(store, name, item.kind, item.number)
         assert found.missing or found.cells["value"].null_count() == 0 or found.cells["paper"].is_not_null().any()
         assert found.cells["value"].is_not_null().any() or found.missing
-    for note in notes_of(name):
-        assert note.text
-        assert note.sql is None or query(store, note.sql) is not None
+    assert all(note.text for note in notes_of(name))
     assert re.search(r"^1\. ", run(name, "--notes", "--store", str(store.path)))
 
 
@@ -201,18 +222,18 @@ def test_people_s_agreement_in_the_notes_is_that_of_the_published_validation(sha
 
 
 @pytest.mark.shared
-def test_most_craft_targets_cannot_be_completed(store: Store) -> None:
+def test_most_craft_targets_cannot_be_completed(craft: Store) -> None:
     """The note's numbers come out of the store."""
     (note,) = (note for note in notes_of("craft") if note.title == "Most targets cannot be completed")
     assert note.sql is not None
-    targets, cannot, highest = query(store, note.sql).row(0)
+    targets, cannot, highest = query(craft, note.sql).row(0)
     assert (targets, cannot, round(highest, 3)) == (20, 14, 0.748)
 
 
 @pytest.mark.shared
-def test_formats(store: Store) -> None:
+def test_formats(craft: Store) -> None:
     """CSV has a row a cell, TeX a tabular, HTML a page; the paper's own numbers stand in all."""
-    arguments = ("craft", "--table", "1", "--store", str(store.path), "--format")
+    arguments = ("craft", "--table", "1", "--store", str(craft.path), "--format")
     rows = list(csv.DictReader(io.StringIO(run(*arguments, "csv"))))
     (gemini,) = (row for row in rows if row["row"] == "Gemini-3-Flash" and row["column"] == "progress")
     assert (gemini["paper"], gemini["paper_sem"], gemini["value"]) == ("0.675", "0.052", "")
@@ -279,16 +300,16 @@ def test_judges_scores_of_craft_are_read_as_the_paper_reads_them(tmp_path: Path)
     assert cells["SG (llm:m)"]["sem"] is None, "the paper's is over runs, and this is one"
 
 
-def test_notes_on_printed_numbers_show_them_by_a_query_that_anybody_can_run(store: Store) -> None:
+def test_notes_on_printed_numbers_show_them_by_a_query_that_anybody_can_run(craft: Store) -> None:
     """One gap of fifteen fits; of Hanabi's standard errors each fits one formula alone, GPT-3.5's and Mixtral's that of a population."""
     (gaps,) = (note for note in notes_of("craft") if note.title.startswith("Printed gaps"))
     assert gaps.sql is not None
-    models, fit, printed, difference = query(store, gaps.sql).row(0)
+    models, fit, printed, difference = query(craft, gaps.sql).row(0)
     assert (models, fit) == (15, 1)
     assert (round(printed, 2), round(difference, 2)) == (-0.78, -0.69)
     (errors,) = (note for note in notes_of("coordination") if note.title.startswith("Two formulas"))
     assert errors.sql is not None
-    rows = query(store, errors.sql).to_dicts()
+    rows = query(craft, errors.sql).to_dicts()
     assert all(row["by_n_minus_1"] != row["by_n"] for row in rows)
     assert {row["row"] for row in rows if row["by_n"]} == {"GPT-3.5-turbo", "Mixtral-8x7b"}
 
@@ -306,10 +327,10 @@ def test_counts_have_no_interval_below_zero_or_without_width(tmp_path: Path) -> 
 
 
 @pytest.mark.shared
-def test_a_number_without_an_interval_says_of_how_many_it_is(store: Store) -> None:
+def test_a_number_without_an_interval_says_of_how_many_it_is(craft: Store) -> None:
     """One game stood beside the paper's means of twenty as if it were one."""
     assert re.search(
-        r"^edge \(no_oracle_no_tools\) +0\.282 \(n = 1\)", run("craft", "--table", "1", "--store", str(store.path)), re.MULTILINE
+        r"^edge \(no_oracle_no_tools\) +0\.282 \(n = 1\)", run("craft", "--table", "1", "--store", str(craft.path)), re.MULTILINE
     )
 
 
