@@ -99,7 +99,7 @@ CLIENTS = {
 }
 
 
-@pytest.mark.parametrize("model", CLIENTS)
+@pytest.mark.parametrize("model", [pytest.param(model, marks=pytest.mark.long if "litellm" in model else ()) for model in CLIENTS])
 def test_every_client_asks_for_more_room(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its own name."""
     pytest.importorskip(CLIENTS[model])

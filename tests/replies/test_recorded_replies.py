@@ -292,7 +292,7 @@ def played(folder: Path, game: str, players: Sequence[str], replies: Sequence[An
     return read_in(store), query(store, "SELECT count(*) FROM actions WHERE accepted AND read IN ('unreadable', 'cut')").item()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", [name for game in GAMES for name in names_of(game)])
 def test_a_players_reply(name: str, tmp_path: Path) -> None:
     """It is a move, a question or a message of its author, or nothing is done."""

@@ -26,6 +26,7 @@ from schemas.common.text import printable, replace_lone_surrogates
 from schemas.store import batches
 from schemas.store.store import RENAMES, SCHEMA_VERSION, Rename, Store
 from schemas.tables import TABLES, Column, table
+from tests.masters import begun
 
 CONTRACT = {
     "sources": "source_id path format adapter_version episodes rejected ingested_at",
@@ -366,9 +367,7 @@ def test_halves_of_a_pair_that_stand_together_are_a_character() -> None:
 
 def test_an_older_store_gets_the_columns_it_lacks_before_a_report_reads_them(tmp_path: Path) -> None:
     """Views that are current do not hide that a table is not."""
-    store = Store(tmp_path / "old.duckdb")
-    store.create()
-    ensure_installed(store)
+    store = begun(tmp_path / "old.duckdb")
     with store.writing() as connection:
         connection.execute("ALTER TABLE labels DROP COLUMN imported_at")
         same_views = hashlib.sha256("\0".join(spec.sql for spec in VIEWS).encode()).hexdigest()

@@ -116,7 +116,7 @@ def test_the_papers_ic_and_rc_have_one_definition(store: Store) -> None:
     assert all(cells[model, f"level {level} IC"] == pytest.approx(mean) for model, level, mean in means)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("below", ["", "runs", "runs/optimal"])
 def test_teams_do_not_depend_on_the_folder_that_was_given(shared: Path, tmp_path: Path, below: str) -> None:
     """The team is what the log and the published layout name, whether the folder above, the runs or one team's runs are ingested."""

@@ -44,7 +44,7 @@ def test_no_director_is_at_fault_for_what_was_not_understood(store: Store) -> No
     assert all(status == ("unattributed" if link == "not_understood" else "answered") for _, link, status in rows)
 
 
-def test_every_report_and_page_says_unattributed(store: Store) -> None:
+def test_every_report_says_unattributed(store: Store) -> None:
     told = lost_report(store)
     for what in ("model", "game"):
         (sentence,) = told.filter(what=what)["sentence"]
@@ -52,6 +52,10 @@ def test_every_report_and_page_says_unattributed(store: Store) -> None:
         assert "message not understood" in sentence
     (link,) = told.filter(what="link", name="not_understood")["sentence"]
     assert link.endswith("unattributed: message not understood.")
+
+
+@pytest.mark.long
+def test_every_page_says_unattributed(store: Store) -> None:
     with reader(store, Address(why.PATH)) as read:
         page, flow = to_html(why.content(read)), why.report_figure(read)
     assert "is unattributed: message not understood" in page

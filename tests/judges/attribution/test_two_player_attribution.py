@@ -40,7 +40,7 @@ Kitchens cost most without any fault: their bound is below what anybody reaches.
 
 @pytest.fixture(
     scope="module",
-    params=["einstein", "coordination", *(pytest.param(name, marks=pytest.mark.long) for name in ("asympuzl", "overcooked"))],
+    params=[pytest.param(name, marks=() if name == "einstein" else pytest.mark.long) for name in FAMILIES],
 )
 def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, Store, float]:
     """Games with one faulty player each, by a seed that no rule was made on."""
