@@ -1,4 +1,4 @@
-"""Every page in both themes under axe-core: contrast, names, landmarks, what a keyboard reaches."""
+"""Pages in both themes under axe-core: contrast, names, landmarks, what a keyboard reaches; in `make test-long` every page."""
 
 from __future__ import annotations
 
@@ -69,13 +69,20 @@ def _check(page: Page, site: tuple[str, str], path: str) -> None:
     assert not dark.violations_count, dark.generate_report()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("path", ["/", "/game", "/remove-gap"])
+def test_axe_finds_nothing_in_a_store_of_one_family(path: str, played: Store, played_site: str, page: Page) -> None:
+    """A page about everything, a game's with its board and its form, and a family's."""
+    _check(page, (played_site, query(played, "SELECT min(episode_id) FROM games").item()), path)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("path", [page.PATH for page in pages() if page.PATH not in OF_FAMILIES])
 def test_axe_finds_nothing(path: str, site: tuple[str, str], page: Page) -> None:
     """On pages about everything."""
     _check(page, site, path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", OF_FAMILIES)
 def test_axe_finds_nothing_on_a_page_of_a_family(path: str, site: tuple[str, str], page: Page) -> None:
     """They were notes that no game is there, in a store of one family."""

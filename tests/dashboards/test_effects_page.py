@@ -18,7 +18,7 @@ from tests.ingest.asked import ingested, written
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ask", ["transitions", "survival", "ability", "power"])
 def test_a_question_is_drawn_and_says_what_follows(played: Store, played_site: str, page: Page, ask: str) -> None:
     """The sentences are those of the report of the first family; its rows are in the table."""

@@ -98,7 +98,7 @@ def test_a_query_that_takes_too_much_is_stopped(sql: str, browser: FlaskClient, 
 
 def test_many_queries_at_once_leave_the_pages_to_others(browser: FlaskClient, played: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two run, two wait, the others are refused in one line; a page is drawn meanwhile, and afterwards all is as before."""
-    monkeypatch.setattr(foreign_sql, "_LONGEST_S", 4.0)
+    monkeypatch.setattr(foreign_sql, "_LONGEST_S", 2.5)
     monkeypatch.setattr(foreign_sql, "_PATIENCE_S", 0.5)
     app: Any = browser.application
     answers: list[str] = []

@@ -114,7 +114,8 @@ def test_a_row_opens_by_keyboard(played_site: str, page: Page) -> None:
     page.locator(".turn-number").wait_for()
 
 
-@pytest.mark.parametrize("place", ["at home", "over a network"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("place", ["over a network", "at home"])
 def test_a_link_can_be_copied_wherever_the_page_comes_from(played: Store, played_site: str, browser: Browser, place: str) -> None:
     """Over plain HTTP from another machine browsers give no clipboard: the button did nothing, and nowhere did it say what it had done."""
     with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:

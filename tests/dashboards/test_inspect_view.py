@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, expect
 from schemas.store.store import Store
 from tests.places import ROOT
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @contextmanager

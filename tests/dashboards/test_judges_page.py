@@ -106,10 +106,11 @@ def rate(value: float, low: float, high: float) -> str:
     return f"{wording.share(value)} {wording.share_interval(low, high)}"
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("section", [section.name for section in SECTIONS])
+@pytest.mark.parametrize(
+    "section", [pytest.param(section.name, marks=[] if section.name == "drift" else pytest.mark.long) for section in SECTIONS]
+)
 def test_every_section_draws_in_the_browser(section: str, site: str, page: Page) -> None:
-    """Without console errors, with its tab marked, and with a table, open or folded."""
+    """Without console errors, with its tab marked, and with a table, open or folded; other tests open five of the others."""
     page.goto(f"{site}/judges?rubric={PS}&show={section}")
     page.locator(".choice.chosen", has_text={found.name: found.title for found in SECTIONS}[section]).wait_for()
     page.locator("main table, main .fold").first.wait_for()
@@ -136,6 +137,7 @@ def test_a_question_of_the_agreement_opens_its_confusion(site: str, store: Store
     assert sum(map(int, grid.locator(".ag-row .ag-right-aligned-cell").all_inner_texts())) == row["pairs"]
 
 
+@pytest.mark.long
 def test_a_click_on_a_dot_opens_the_confusion_too(site: str, page: Page) -> None:
     """The figure leads where the table leads."""
     page.goto(f"{site}/judges?rubric={PS}&show=agreement&kind=judge_people")

@@ -148,7 +148,7 @@ def test_when_labels_are_enough(tmp_path: Path, *, errs: bool) -> None:
     assert ("You may stop" in text) is not errs
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
@@ -299,6 +299,7 @@ print(saved(write) or "saved", query(store, "SELECT count(*) FROM notes").item()
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["store", "lake"])
 def test_a_full_disk_is_told_beside_what_was_given(tmp_path: Path, kind: str) -> None:
     """In one line; nothing of it is there, and it is saved once there is room."""

@@ -462,8 +462,9 @@ def told(store: Store, page: ModuleType, search: str = "") -> str:
 def test_one_of_a_thing_is_said_so(tmp_path: Path) -> None:
     """It was `1 games, 1 turns`."""
     store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
-    ensure_installed(store)
-    pages = [told(store, page) for page in (overview, turns, runs)]
+    Store.settle(store)
+    with store.reading():
+        pages = [told(store, page) for page in (overview, turns, runs)]
     assert "1 transcript, 1 turn." in pages[0]
     assert not [said for said in pages if re.search(r"\b1 (games|turns|teams|transcripts|experiments)\b", said)]
 
@@ -471,7 +472,7 @@ def test_one_of_a_thing_is_said_so(tmp_path: Path) -> None:
 def test_games_of_a_single_turn_are_not_said_to_be_missing(tmp_path: Path) -> None:
     """Spirals said `No game under these filters` of games that were there."""
     store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
-    ensure_installed(store)
+    Store.settle(store)
     assert "No game of two turns or more" in told(store, spirals)
 
 

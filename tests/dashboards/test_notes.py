@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,11 @@ from playwright.sync_api import Page
 from analytics.forgetting import forget
 from analytics.query import query
 from cotrace.cli import cli
+from dashboards.address import Address
+from dashboards.grid import every_row
+from dashboards.page_file import page_file
+from dashboards.pages import failures, game
+from dashboards.reader import reader
 from ingest.labels.load import add_note, remove_note
 from schemas.common.errors import UsageError
 from schemas.store.lake.store import LakeStore, copy_from
@@ -38,7 +44,7 @@ def site(store: Store) -> Iterator[str]:
 
 @pytest.mark.browser
 def test_a_note_is_written_seen_in_lists_exported_and_taken_back(store: Store, site: str, page: Page) -> None:
-    """By keyboard: c opens the form; the note stands on the turn, its tick, the list of games, of failures, of turns and of notes."""
+    """By keyboard: c opens the form; the note stands on the turn, its tick, and in lists of notes, turns, games and failures."""
     episode, turn, category, team = query(
         store,
         "SELECT episode_id, turn, category, model FROM failure_turns WHERE taxonomy = 'craft_published' AND counted ORDER BY ALL LIMIT 1",
@@ -53,14 +59,13 @@ def test_a_note_is_written_seen_in_lists_exported_and_taken_back(store: Store, s
     page.locator("#note-save").click()
     page.locator(".notes .text", has_text=TEXT).wait_for()
     assert page.locator(".tick.current sup").inner_text() == "✎"
-    for address in (f"/turns?category={category}&turn={turn}", "/notes"):
-        page.goto(site + address)
-        page.get_by_text(TEXT).first.wait_for()
-    page.goto(f"{site}/game")
-    page.locator(f".ag-row:has(a[href*='{episode}']) [col-id=notes]", has_text="1").wait_for()
-    page.goto(f"{site}/failures?model={team}")
-    page.locator("summary", has_text="Counts").click()
-    page.locator(f".ag-row:has([col-id=category]:has-text('{category.replace('_', ' ')}')) [col-id=notes]", has_text="1").first.wait_for()
+    page.goto(f"{site}/notes")
+    page.get_by_text(TEXT).first.wait_for()
+    assert html.escape(TEXT, quote=False) in page_file(store, Address("/turns", {"category": (category,), "turn": (str(turn),)}))
+    with reader(store, Address("/game")) as read:
+        assert every_row(read, game.GAMES.make(read, "")).filter(episode_id=episode)["notes"].to_list() == [1]
+    with reader(store, Address("/failures", {"model": (team,)})) as read:
+        assert every_row(read, failures.COUNTS.make(read, "")).filter(category=category)["notes"].sum() == 1
     printed = CliRunner().invoke(cli, ["report", "notes", "--store", str(store.path), "--format", "json"])
     assert TEXT in printed.output
     assert '"ann"' in printed.output

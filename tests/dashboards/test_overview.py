@@ -214,7 +214,10 @@ def test_what_is_not_known_is_drawn_as_not_known(played: Store, tmp_path: Path) 
     ]
 
 
-def test_a_store_of_transcripts_has_no_words_of_games(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "paths", [("/", "/judges"), pytest.param(("/compare", "/spirals", "/failures"), marks=pytest.mark.long)], ids="".join
+)
+def test_a_store_of_transcripts_has_no_words_of_games(paths: tuple[str, ...], tmp_path: Path) -> None:
     """Transcripts, scores, verdicts and labels; and experiments have the names that the front page gives them."""
     for name in ("first_run", "second_run"):
         written(tmp_path / "logs" / f"{name}.jsonl", {"id": "x", "messages": CHAT * 2, "score": len(name) % 2})
@@ -224,7 +227,7 @@ def test_a_store_of_transcripts_has_no_words_of_games(tmp_path: Path) -> None:
     page = re.sub(r"<[^>]+>", " ", to_html(draw_page(store, Address.parse("/", "")).content))
     for word in ("transcripts", "with a score", "verdicts", "labels"):
         assert word in page
-    for path in ("/", "/compare", "/spirals", "/judges", "/failures"):
+    for path in paths:
         page = re.sub(r"<(table|style).*?</\1>|<[^>]+>", " ", page_file(store, Address.parse(path, "")), flags=re.DOTALL)
         found = re.search(r".{60}(?<!model=)\b([Gg]ame|[Tt]eam|[Uu]nknown)s?\b(?![?]).{20}", page)
         assert found is None, (path, found[0])
@@ -275,15 +278,21 @@ def test_a_notebook_has_the_same_figures(played: Store, drawn: Drawn) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.long
+def test_a_paper_gets_the_figure_as_a_pdf(played: Store, tmp_path: Path) -> None:
+    """From Python, without a dashboard."""
+    cotrace.open(played.path).plot("overview", benchmark="craft").write_image(tmp_path / "teams.pdf", width=1200)
+    assert (tmp_path / "teams.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.browser
 def test_a_paper_gets_the_figure_as_a_file_with_its_caption(played: Store, tmp_path: Path) -> None:
-    """SVG with n and method below the figure, and a PDF that is one: from Python, without a dashboard."""
+    """SVG with n and method below the figure: from Python, without a dashboard."""
     figure = cotrace.open(played.path).plot("overview", benchmark="craft")
     figure.write_image(tmp_path / "teams.svg", width=1200)
     text = re.sub(r"<[^>]+>", " ", (tmp_path / "teams.svg").read_text(encoding="utf-8"))
     for part in ("3 of 3 teams, 9 games", "95 % intervals over tasks", "Remove gap"):
         assert part in " ".join(text.split())
-    figure.write_image(tmp_path / "teams.pdf", width=1200)
-    assert (tmp_path / "teams.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def shape_of(figure: go.Figure) -> Mapping[str, Any]:
@@ -390,24 +399,25 @@ def test_why_begins_with_the_step_that_failed(played: Store) -> None:
 def test_the_remove_gap_is_in_the_main_menu_where_blocks_are_taken_away(played: Store, tmp_path: Path) -> None:
     """It was hidden in a list of families; in a store of transcripts it is not there, and games are called transcripts."""
     store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})).store
-    ensure_installed(store)
+    Store.settle(store)
     menus = [
-        re.findall(r'class="nav-link[^"]*"[^>]*>([^<]+)<', to_html(draw_page(one, Address.parse("/", "")).head)) for one in (played, store)
+        re.findall(r'class="nav-link[^"]*"[^>]*>([^<]+)<', to_html(draw_page(one, Address.parse("/", ""), is_whole=False).head))
+        for one in (played, store)
     ]
     assert "Remove gap" in menus[0]
     assert "Remove gap" not in menus[1]
     assert [("Games" in menu, "Transcripts" in menu) for menu in menus] == [(True, False), (False, True)]
-    opener = re.findall(r'class="nav-open"[^>]*>([^<]+)<', to_html(draw_page(store, Address.parse("/game", "")).head))
+    opener = re.findall(r'class="nav-open"[^>]*>([^<]+)<', to_html(draw_page(store, Address.parse("/game", ""), is_whole=False).head))
     assert opener == ["Transcripts"]  # of a narrow screen
 
 
 def test_the_demo_takes_published_logs(played: Store, tmp_path: Path) -> None:
-    """No game is played: the store has the games of the folders."""
-    logs, chat = played.path.parent / "logs", written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})
-    done = CliRunner().invoke(cli, ["demo", "--logs", str(logs), "--logs", str(chat), "--dir", str(tmp_path / "demo"), "--no-serve"])
+    """No game is played: the store has the games of the logs."""
+    log, chat = next((played.path.parent / "logs").rglob("*.jsonl")), written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})
+    done = CliRunner().invoke(cli, ["demo", "--logs", str(log), "--logs", str(chat), "--dir", str(tmp_path / "demo"), "--no-serve"])
     assert done.exit_code == 0, done.output
     shown = Store(tmp_path / "demo" / "cotrace.duckdb")
-    assert query(shown, "SELECT count(*) FROM games").item() == query(played, "SELECT count(*) FROM games").item() + 1
+    assert query(shown, "SELECT benchmark FROM games ORDER BY 1")["benchmark"].to_list() == ["chat", "craft"]
     assert not (tmp_path / "demo" / "logs").exists()
 
 

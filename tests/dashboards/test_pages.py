@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urljoin
@@ -10,10 +11,14 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from analytics.query import query
+from dashboards.address import Address
+from dashboards.drawing import draw_page
+from dashboards.parts import to_html
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.ingest.asympuzl import asympuzl_logs
+from tests.masters import held_open
 from tests.played import HOSTILE_TEXT, played_store
 
 pytestmark = pytest.mark.browser
@@ -59,10 +64,9 @@ def choose(page: Page, facet: str, value: str) -> None:
     page.locator(".facet", has_text=facet).locator("a", has_text=value).click()
 
 
-@pytest.mark.sampled(5)
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [pytest.param(path, marks=[] if path == "/why" else pytest.mark.long) for path in PAGES])
 def test_page_shows_its_content_without_console_errors(path: str, site: str, page: Page) -> None:
-    """Every page draws, and the browser has nothing to complain about."""
+    """Every page draws, and the browser has nothing to complain about; the others are visited by other tests too."""
     page.goto(site + path)
 
     page.locator("main").get_by_text(PAGES[path], exact=True).first.wait_for()
@@ -186,21 +190,35 @@ def test_store_that_is_gone_gives_a_page_that_says_so(tmp_path: Path, browser: B
 
 
 @pytest.fixture(scope="module")
-def mixed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A dashboard over games of two benchmarks."""
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Games of two benchmarks."""
     folder = tmp_path_factory.mktemp("mixed")
     store = played_store(folder, judged=False)
     lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
     ingest_paths([asympuzl_logs.write(folder / "asympuzl" / "game.jsonl", lines)], store, workers=1)
-    with serve(store) as address:
-        yield address
+    Store.settle(store)
+    yield from held_open(store)
 
 
-@pytest.mark.sampled(1)
+def test_links_of_a_page_lead_to_each_benchmark_and_back(mixed: Store) -> None:
+    """Without a filter the first benchmark is drawn, and the other can be chosen."""
+    for chosen, search in (("craft", ""), ("asympuzl", "?benchmark=asympuzl")):
+        drawn = to_html(draw_page(mixed, Address.parse("/spirals", search)).content)
+        links = re.findall(r'<a href="./spirals[?]benchmark=(\w+)" class="choice( chosen)?"', drawn)
+        assert links == [(name, " chosen" if name == chosen else "") for name in ("craft", "asympuzl")]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/failures", "/spirals"])
-def test_benchmarks_are_shown_one_at_a_time(path: str, mixed_site: str, page: Page) -> None:
-    """Without a filter the first benchmark is drawn; a click shows the other, and the way back stays open."""
-    page.goto(mixed_site + path)
+def test_benchmarks_are_shown_one_at_a_time(path: str, mixed: Store, page: Page) -> None:
+    """A click shows the other, and the way back stays open."""
+    with serve(mixed) as site:
+        _chooses_benchmarks(page, site + path)
+        page.goto("about:blank")
+
+
+def _chooses_benchmarks(page: Page, address: str) -> None:
+    page.goto(address)
     page.locator(".choice.chosen", has_text="craft").first.wait_for()
 
     page.locator(".choice", has_text="asympuzl").first.click()

@@ -30,11 +30,16 @@ _SLOW = frozenset({"claims", "power", "ability", "judges-needed", "mediation", "
 """Reports that take long to compute, and are tables like others."""
 
 
-@pytest.fixture(scope="module")
-def tables(store: Store) -> dict[str, pl.DataFrame]:
+_FEW = ("lost", "answers", "einstein", "failures", "judges", "leaderboard", "notes", "overview", "remove-gap", "spirals", "compare")
+"""With figures and without, and some that have no rows."""
+
+
+@pytest.fixture(scope="module", params=["few", pytest.param("all", marks=pytest.mark.long)])
+def tables(store: Store, request: pytest.FixtureRequest) -> dict[str, pl.DataFrame]:
     """Reports and their rows."""
+    names = _FEW if request.param == "few" else [name for name in report_names() if name not in _SLOW]
     with store.reading():  # kept open: what each report opens beside it costs next to nothing
-        return {name: report(store, name) for name in report_names() if name not in _SLOW}
+        return {name: report(store, name) for name in names}
 
 
 @pytest.fixture(scope="module")

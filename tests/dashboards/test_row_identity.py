@@ -34,6 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     agents = [Agent(game.name, role, role, model, None, None, None, None) for game, role, model in players]
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": answers, "agents": agents}))
+    Store.settle(store)
     yield from held_open(store)
 
 

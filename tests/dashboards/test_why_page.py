@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,10 +89,9 @@ def test_the_page_says_which_step_failed(store: Store) -> None:
         assert re.match(r"/turns\?.*only=lost&(step|link)=", address), address
 
 
-def test_pages_say_whose_reading_of_the_messages_it_is(tmp_path: Path) -> None:
+def test_pages_say_whose_reading_of_the_messages_it_is(store: Store, tmp_path: Path) -> None:
     """A game has one attribution; games can have been attributed by several readers, which a mean over them must not hide."""
-    play_planted(tmp_path / "logs", 5, seed=4)
-    store = attributed(tmp_path / "logs", tmp_path)
+    store = Store(shutil.copy(store.path, tmp_path / "own.duckdb"))
     first, *rest = query(store, "select episode_id, count(*) from attributions where cost > 0 group by all order by all")[
         "episode_id"
     ].to_list()
