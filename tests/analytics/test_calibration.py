@@ -67,9 +67,15 @@ def only_row(store: Store) -> dict[str, Any]:
     return row
 
 
-def test_one_judge_reaches_what_its_confusion_allows(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The row of a judge of sensitivity 0.8 and specificity 0.9."""
+    return only_row(simulated(tmp_path_factory.mktemp("usual"), (0.8, 0.1)))
+
+
+def test_one_judge_reaches_what_its_confusion_allows(usual: dict[str, Any]) -> None:
     """Sensitivity 0.8, specificity 0.9, rate 0.3: P(yes | yes) = 0.24/0.31, P(yes | no) = 0.06/0.69; the best Brier score is 0.109."""
-    row = only_row(simulated(tmp_path, (0.8, 0.1)))
+    row = usual
     best = 0.24 * 0.07 / 0.31 + 0.06 * 0.63 / 0.69
     assert row["brier"] == pytest.approx(best, abs=0.015)
     assert row["brier_base"] == pytest.approx(RATE * (1 - RATE), abs=0.015)
@@ -89,14 +95,13 @@ def test_the_probabilities_can_be_believed(tmp_path: Path) -> None:
         assert group["share"] == pytest.approx(group["mean"], abs=0.12)
 
 
-def test_a_coin_carries_no_information(tmp_path: Path) -> None:
-    """Neither does a judge that always says yes."""
-    for name, judge in (("coin", (0.5, 0.5)), ("constant", (1.0, 1.0))):
-        (tmp_path / name).mkdir()
-        row = only_row(simulated(tmp_path / name, judge))
-        assert not row["informative"]
-        assert row["skill"] == pytest.approx(0, abs=0.03)
-        assert "do not use" in row["advice"]
+@pytest.mark.parametrize("judge", [(0.5, 0.5), pytest.param((1.0, 1.0), marks=pytest.mark.long)], ids=["coin", "constant"])
+def test_a_coin_carries_no_information(tmp_path: Path, judge: tuple[float, float]) -> None:
+    """Neither does a judge that always answers yes."""
+    row = only_row(simulated(tmp_path, judge))
+    assert not row["informative"]
+    assert row["skill"] == pytest.approx(0, abs=0.03)
+    assert "do not use" in row["advice"]
 
 
 def test_a_judge_that_is_always_wrong_is_informative(tmp_path: Path) -> None:
@@ -155,9 +160,9 @@ def test_a_coin_is_hardly_ever_called_informative() -> None:
     assert hits <= 6
 
 
-def test_the_interval_holds_the_skill(tmp_path: Path) -> None:
+def test_the_interval_holds_the_skill(usual: dict[str, Any]) -> None:
     """The Brier score has an interval, too, and both hold the best that the confusion allows."""
-    row = only_row(simulated(tmp_path, (0.8, 0.1)))
+    row = usual
     best = 0.24 * 0.07 / 0.31 + 0.06 * 0.63 / 0.69
     assert row["brier_low"] < best < row["brier_high"]
     assert row["brier_low"] < row["brier"] < row["brier_high"]

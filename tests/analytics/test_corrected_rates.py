@@ -320,7 +320,7 @@ def labelled(folder: Path, games: int, answers: tuple[str, ...]) -> Store:
     return store
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("games", [6, 12, 30])
 @pytest.mark.parametrize("answers", [("yes",) * 4, ("yes", "no", "no", "no")])
 def test_no_plan_contradicts_the_interval_that_is_there(tmp_path: Path, games: int, answers: tuple[str, ...]) -> None:
@@ -364,7 +364,8 @@ def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, ou
     assert "PS1, n: " in result.stdout
 
 
-@pytest.mark.parametrize("games", [2, 3])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("games", [3, 2])
 def test_labels_that_cannot_be_tested_correct_nothing(tmp_path: Path, games: int) -> None:
     """Below four games nothing shows whether labels are a random sample: a rate from the judge's yes was printed as the corrected one."""
     store = drawn(tmp_path, labelled_if=lambda given, _: 0.9 if given else 0.1, games=2 * games)

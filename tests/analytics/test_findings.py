@@ -84,7 +84,7 @@ def test_teams_that_share_their_only_task_played_the_same(tmp_path: Path) -> Non
     assert "a single shared task can show no difference" in sentence
 
 
-@pytest.mark.parametrize("tasks", [1, 3])
+@pytest.mark.parametrize("tasks", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_equal_means_have_no_lowest(tmp_path: Path, tasks: int) -> None:
     """One of them was the lowest and another the highest, both 1.00."""
     games = [game for team in ("one", "other") for game in games_of(team, np.ones(tasks), [f"{team}{k}" for k in range(tasks)])]

@@ -81,8 +81,9 @@ def test_of_a_team_that_is_attributed_in_part_only_that_part_counts(store: Store
     """Its games that lost nothing are not told from a choice of `cotrace attribute --where`; nor are families without any."""
     first, second, third = query(store, "SELECT episode_id FROM games WHERE model = 'over_remover' ORDER BY 1")["episode_id"]
     partly = changed(store, tmp_path, NOTHING_LOST.format(first), NOT_ATTRIBUTED.format(first), NOT_ATTRIBUTED.format(second))
-    assert lost_report(partly).filter(what="model", model="over_remover")["games"].to_list() == [1]
-    assert lost_report(partly).filter(pl.col("name").is_in([first, second, third]))["name"].to_list() == [third]
+    found = lost_report(partly)
+    assert found.filter(what="model", model="over_remover")["games"].to_list() == [1]
+    assert found.filter(pl.col("name").is_in([first, second, third]))["name"].to_list() == [third]
     with partly.writing() as connection:
         connection.execute("DELETE FROM attributions")
     assert lost_report(partly).filter(what="model").is_empty()

@@ -57,6 +57,7 @@ def by_hand(store: Store, name: str) -> dict[str, tuple[int, int, int, float | N
     return told
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", READERS)
 def test_it_rests_on_the_readings_of_judges(store: Store, name: str) -> None:
     """What a check finds in the messages of a turn is what the view counts, turns that are not understood included."""

@@ -38,9 +38,11 @@ def test_what_differs_is_told_apart() -> None:
     assert (always_valid_p(played(0.3, "successes")).min(axis=1) <= LEVEL).mean() > 0.8
 
 
-def test_the_interval_holds_at_all_looks_at_once() -> None:
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("data_sets", [15, 40])
+def test_the_interval_holds_at_all_looks_at_once(data_sets: int) -> None:
     """The mean difference of 0.2 is inside at looks after 20, 40, 60, 80 tasks in 95 % of the runs at least."""
-    runs = played(0.2, "successes")[:40]
+    runs = played(0.2, "successes")[:data_sets]
     truth = float(played(0.2, "successes", seed=8).mean())
     held = [all(low <= truth <= high for low, high in (confidence_sequence(run[:n], LEVEL) for n in range(20, 81, 20))) for run in runs]
     assert np.mean(held) >= 0.95

@@ -147,6 +147,7 @@ def test_installing_is_part_of_the_callers_transaction(tmp_path: Path, monkeypat
         query(store, "select * from cost")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("wrong", "why"), [("from no_table", "no_table"), ("select no_column from turns", "no_column")])
 def test_a_view_whose_sql_is_wrong_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str, why: str) -> None:
     """With the reason and the file to correct, and nothing else is lost: the store stays as it was."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
 
 from analytics.query import query
 from schemas.records import TurnMetric
@@ -40,6 +38,13 @@ def spirals(folder: Path, steps: Sequence[Step], *, start: str = A, benchmark: s
     return [Spiral(*row) for row in found.rows()]
 
 
+def games_with(folder: Path, kind: str, games: Mapping[str, Sequence[Step]]) -> list[str]:
+    """The names of the games, each of these steps, that have a spiral of this kind."""
+    store = store_with(folder, [Game(steps, name=name, start=A) for name, steps in games.items()])
+    found = query(store, "select distinct episode_id from correction_spirals where kind = $kind order by 1", {"kind": kind})
+    return found["episode_id"].to_list()
+
+
 def of_kind(kind: str, found: Sequence[Spiral]) -> list[tuple[int, int]]:
     return [(spiral.start_turn, spiral.end_turn) for spiral in found if spiral.kind == kind]
 
@@ -71,19 +76,16 @@ def test_two_repeated_actions_in_one_unchanged_state_are_one_stretch(tmp_path: P
     assert of_kind("repeated_failure", spirals(tmp_path, steps)) == [(1, 4)]
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([Step(A, (refused("x"),)), Step(A, (refused("y"),))], id="another action"),
-        pytest.param([Step(A, (refused("x"),)), Step(A, (refused("x", "Other"),))], id="another agent"),
-        pytest.param([Step(A, (refused("x"),)), Step(B, (FORWARD,)), Step(B, (refused("x"),))], id="the state has changed"),
-        pytest.param([Step(B, (FORWARD,)), Step(C, (FORWARD,))], id="never refused"),
-        pytest.param([Step(A, (ASK,)), Step(A, (ASK,))], id="asking twice"),
-    ],
-)
-def test_no_repeated_failure(tmp_path: Path, steps: list[Step]) -> None:
+def test_no_repeated_failure(tmp_path: Path) -> None:
     """Only the same agent's same action in the same state counts."""
-    assert of_kind("repeated_failure", spirals(tmp_path, steps)) == []
+    games = {
+        "another action": [Step(A, (refused("x"),)), Step(A, (refused("y"),))],
+        "another agent": [Step(A, (refused("x"),)), Step(A, (refused("x", "Other"),))],
+        "the state has changed": [Step(A, (refused("x"),)), Step(B, (FORWARD,)), Step(B, (refused("x"),))],
+        "never refused": [Step(B, (FORWARD,)), Step(C, (FORWARD,))],
+        "asking twice": [Step(A, (ASK,)), Step(A, (ASK,))],
+    }
+    assert games_with(tmp_path, "repeated_failure", games) == []
 
 
 def test_a_return_to_the_state_opens_a_new_chance(tmp_path: Path) -> None:
@@ -123,17 +125,14 @@ def test_loops_without_a_common_turn_are_two(tmp_path: Path) -> None:
     assert of_kind("undo_loop", spirals(tmp_path, steps)) == [(1, 2), (4, 5)]
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([Step(A), Step(A)], id="never left"),
-        pytest.param([Step(B), Step(C), Step(D)], id="never back"),
-        pytest.param([Step(B), Step(B)], id="stays where it went"),
-    ],
-)
-def test_no_undo_loop(tmp_path: Path, steps: list[Step]) -> None:
+def test_no_undo_loop(tmp_path: Path) -> None:
     """A state must be left and come back."""
-    assert of_kind("undo_loop", spirals(tmp_path, steps)) == []
+    games = {
+        "never left": [Step(A), Step(A)],
+        "never back": [Step(B), Step(C), Step(D)],
+        "stays where it went": [Step(B), Step(B)],
+    }
+    assert games_with(tmp_path, "undo_loop", games) == []
 
 
 def test_span_records_and_stray_cells_do_not_make_a_new_craft_state(tmp_path: Path) -> None:
@@ -159,23 +158,18 @@ def test_two_undoing_turns_without_a_reason_are_over_removal(tmp_path: Path) -> 
     assert spirals(tmp_path, steps) == [Spiral("over_removal", 1, 2, 2)]
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([Step(B, (BACK,)), Step(C, (FORWARD,))], id="one is not enough"),
-        pytest.param([Step(B, (BACK,)), Step(B, (ASK,)), Step(C, (BACK,))], id="not in a row"),
-        pytest.param([Step(B, (BACK,), MAY_REMOVE), Step(C, (BACK,), MAY_REMOVE)], id="a verified action undoes"),
-        pytest.param([Step(B, (BACK,)), Step(C, (BACK,), MAY_REMOVE)], id="on one of the turns a verified action undoes"),
-        pytest.param(
-            [Step(B, (BACK,), (Candidate("remove", listed=False),)), Step(C, (BACK,), (Candidate("remove", listed=False),))],
-            id="a verified action undoes though it was not listed",
-        ),
-        pytest.param([Step(B, (BACK,), ()), Step(C, (BACK,), ())], id="nothing was ever verified in this game"),
-    ],
-)
-def test_no_over_removal(tmp_path: Path, steps: list[Step]) -> None:
+def test_no_over_removal(tmp_path: Path) -> None:
     """Only undoing turns in a row, where it is known that nothing needed undoing."""
-    assert of_kind("over_removal", spirals(tmp_path, steps)) == []
+    not_listed = (Candidate("remove", listed=False),)
+    games = {
+        "one is not enough": [Step(B, (BACK,)), Step(C, (FORWARD,))],
+        "not in a row": [Step(B, (BACK,)), Step(B, (ASK,)), Step(C, (BACK,))],
+        "a verified action undoes": [Step(B, (BACK,), MAY_REMOVE), Step(C, (BACK,), MAY_REMOVE)],
+        "on one of the turns a verified action undoes": [Step(B, (BACK,)), Step(C, (BACK,), MAY_REMOVE)],
+        "a verified action undoes though it was not listed": [Step(B, (BACK,), not_listed), Step(C, (BACK,), not_listed)],
+        "nothing was ever verified in this game": [Step(B, (BACK,), ()), Step(C, (BACK,), ())],
+    }
+    assert games_with(tmp_path, "over_removal", games) == []
 
 
 def test_undoing_a_listed_but_unverified_removal_is_over_removal(tmp_path: Path) -> None:

@@ -86,22 +86,21 @@ def test_rates_stand_beside_their_counts(tmp_path: Path) -> None:
 # --- outcomes ---------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("step", "outcome"),
-    [
-        pytest.param(Step("1", (DONE,), followed=True), "followed", id="followed"),
-        pytest.param(Step("1", (REFUSED,), followed=True), "followed", id="the flag does not ask for acceptance"),
-        pytest.param(Step("1", (DONE,), followed=False), "not_followed", id="not followed"),
-        pytest.param(Step("1", (DONE,), oracle=()), "no_oracle", id="nothing to follow"),
-        pytest.param(Step("1", (ASK,)), "clarify", id="asked"),
-        pytest.param(Step("1", (ASK,), oracle=()), "clarify", id="asked without candidates"),
-        pytest.param(Step("1", (ASK, DONE), followed=True), "followed", id="one asked, one acted"),
-        pytest.param(Step("1", ()), "no_move", id="nobody acted"),
-    ],
-)
-def test_outcome_of_a_turn(tmp_path: Path, step: Step, outcome: str) -> None:
+def test_outcome_of_a_turn(tmp_path: Path) -> None:
     """Every turn has exactly one."""
-    assert query(store_with(tmp_path, [Game([step])]), "select outcome from outcomes").item() == outcome
+    expected = {
+        "followed": (Step("1", (DONE,), followed=True), "followed"),
+        "the flag does not ask for acceptance": (Step("1", (REFUSED,), followed=True), "followed"),
+        "not followed": (Step("1", (DONE,), followed=False), "not_followed"),
+        "nothing to follow": (Step("1", (DONE,), oracle=()), "no_oracle"),
+        "asked": (Step("1", (ASK,)), "clarify"),
+        "asked without candidates": (Step("1", (ASK,), oracle=()), "clarify"),
+        "one asked, one acted": (Step("1", (ASK, DONE), followed=True), "followed"),
+        "nobody acted": (Step("1", ()), "no_move"),
+    }
+    store = store_with(tmp_path, [Game([step], name=name) for name, (step, _) in expected.items()])
+    found = query(store, "select episode_id, outcome from outcomes").rows()
+    assert sorted(found) == sorted((name, outcome) for name, (_, outcome) in expected.items())
 
 
 # --- conditions -------------------------------------------------------------------------------------------------------------------------
@@ -109,22 +108,22 @@ def test_outcome_of_a_turn(tmp_path: Path, step: Step, outcome: str) -> None:
 FULL = {"use_oracle": True, "num_oracle": 5, "builder_tool_use": False, "run": 3, "start_board": "empty"}
 
 
-@pytest.mark.parametrize(
-    ("name", "said", "condition"),
-    [
-        pytest.param("api/oracle5_no_tools_run3/a_b", FULL, "api/oracle5_no_tools", id="published folder"),
-        pytest.param("local/no_oracle_tools_run12/a_b", FULL, "local/no_oracle_tools", id="the folder goes first"),
-        pytest.param("mine/a_b", FULL, "oracle5_no_tools", id="from the log"),
-        pytest.param("mine", FULL | {"use_oracle": False, "builder_tool_use": True}, "no_oracle_tools", id="no oracle, tools"),
-        pytest.param("mine", FULL | {"start_board": "D1Wall"}, "oracle5_no_tools_D1Wall", id="start board"),
-        pytest.param("mine", {}, "mine", id="the log does not say"),
-        pytest.param("mine", FULL | {"use_oracle": "perhaps"}, "mine", id="the log says nonsense"),
-    ],
-)
-def test_condition_of_a_craft_run(tmp_path: Path, name: str, said: dict[str, object], condition: str) -> None:
+def test_condition_of_a_craft_run(tmp_path: Path) -> None:
     """From the folder if it has the published form, else from what the log says, else the run's name."""
-    store = store_with(tmp_path, [Game([], benchmark="craft", condition=name, condition_json=said)])
-    assert query(store, "select condition from run_conditions").item() == condition
+    expected: dict[str, tuple[str, dict[str, object], str]] = {
+        "published folder": ("api/oracle5_no_tools_run3/a_b", FULL, "api/oracle5_no_tools"),
+        "the folder goes first": ("local/no_oracle_tools_run12/a_b", FULL, "local/no_oracle_tools"),
+        "from the log": ("mine/a_b", FULL, "oracle5_no_tools"),
+        "no oracle, tools": ("mine", FULL | {"use_oracle": False, "builder_tool_use": True}, "no_oracle_tools"),
+        "start board": ("mine", FULL | {"start_board": "D1Wall"}, "oracle5_no_tools_D1Wall"),
+        "the log does not say": ("mine", {}, "mine"),
+        "the log says nonsense": ("mine", FULL | {"use_oracle": "perhaps"}, "mine"),
+    }
+    games = [
+        Game([], name=why, model=why, benchmark="craft", condition=name, condition_json=said) for why, (name, said, _) in expected.items()
+    ]
+    found = query(store_with(tmp_path, games), "select e.model, c.condition from run_conditions c join episodes e using (run_id)").rows()
+    assert sorted(found) == sorted((why, condition) for why, (*_, condition) in expected.items())
 
 
 # --- failure shares ---------------------------------------------------------------------------------------------------------------------

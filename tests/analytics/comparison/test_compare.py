@@ -339,6 +339,7 @@ def test_differences_on_the_published_games(engine_store: Store, expected: tuple
 
 
 @pytest.mark.shared
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_command_shows_the_words_in_every_format(engine_store: Store, output_format: str) -> None:
     """And a number of another name for the same pair."""
@@ -361,6 +362,7 @@ def test_the_command_shows_the_words_in_every_format(engine_store: Store, output
 
 
 @pytest.mark.shared
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("metric", ["success", "turns", "adherence", "clarify", "spirals", "turns_wasted", "messages", "craft.iou_score"])
 def test_any_number_of_the_store_can_be_compared(engine_store: Store, metric: str) -> None:
     """Each gives rows with finite numbers."""
@@ -446,14 +448,15 @@ def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
     ]
     store = store_with(tmp_path, played)
     Store.settle(store)
-    for rows in (ability(store), power(store), power_curves(store), correlations(store)):
+    scale, plans, together = ability(store), power(store), correlations(store)
+    for rows in (scale, plans, power_curves(store), together):
         assert set(rows["game"]) == GAMES.keys()
-    teams = ability(store).filter(pl.col("kind") == "team")
+    teams = scale.filter(pl.col("kind") == "team")
     assert teams.group_by("game").len()["len"].to_list() == [2, 2]
     spans = {game: [row["observed"] for row in teams.to_dicts() if row["game"] == game] for game in GAMES}
     assert min(spans["hanabi"]) > max(spans["collab_capture"]) + 10
-    assert power(store).filter(pl.col("sd") > 1).is_empty()
-    assert set(correlations(store).filter(pl.col("unit") == "games", pl.col("kind") == "pooled")["n"]) == {24}
+    assert plans.filter(pl.col("sd") > 1).is_empty()
+    assert set(together.filter(pl.col("unit") == "games", pl.col("kind") == "pooled")["n"]) == {24}
 
 
 def test_rare_crashes_are_allowed_for() -> None:

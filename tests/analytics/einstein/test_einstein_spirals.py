@@ -133,6 +133,7 @@ def kinds(folder: Path, persona: str) -> dict[str, int]:
     return dict(query(store, "select kind, count(*) from correction_spirals group by all").rows())
 
 
+@pytest.mark.long  # each kind is planted in `make test`, too
 def test_personas_make_the_spirals_that_they_are_made_for(tmp_path: Path) -> None:
     """Whoever repeats, takes back or idles is found out; sensible players have none of these spirals."""
     assert kinds(tmp_path / "stubborn", "stubborn").get("repeated_failure", 0) > 0

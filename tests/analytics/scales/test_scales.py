@@ -30,10 +30,12 @@ def played(random: np.random.Generator, tasks: int) -> tuple[NDArray[np.int64], 
     return team, task, ABLE[team] - (hard - hard.mean())[task]
 
 
-def test_yes_and_no_on_one_scale() -> None:
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("data_sets", [25, 60])
+def test_yes_and_no_on_one_scale(data_sets: int) -> None:
     """Differences of abilities are those of conditional logistic regression, and held as often as promised."""
     random, held = np.random.default_rng(1), []
-    for data_set in range(60):
+    for data_set in range(data_sets):
         team, task, odds = played(random, 60)
         values = (random.random(len(team)) < 1 / (1 + np.exp(-odds))).astype(float)
         scale = rasch_scale(values, team, task)
