@@ -36,12 +36,14 @@ TEXT = "Please put a small red block on the left."
 RED = Request(verb="place", color="r", size="s", cells=("(0,0)",), words=TEXT)
 
 
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Games of clear, vague and clumsy teams."""
+TEAMS = ("clear", "over_remover", "redundant+conflicting+mixed")
+
+
+@pytest.fixture(scope="module", params=[TEAMS, pytest.param((*TEAMS, "vague"), marks=pytest.mark.long)], ids=["three", "four"])
+def logs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Games of clear and clumsy teams, and of a vague one."""
     folder = tmp_path_factory.mktemp("logs")
-    personas = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
-    play(PlayRequest(out=folder, personas=personas, builders=("sloppy",), structures=1, seed=5, turns=6, processes=1))
+    play(PlayRequest(out=folder, personas=request.param, builders=("sloppy",), structures=1, seed=5, turns=6, processes=1))
     return folder
 
 
