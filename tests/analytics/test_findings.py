@@ -12,7 +12,8 @@ from scipy import stats
 
 from analytics.comparison.compare import behind, compare
 from analytics.comparison.game_values import unlike_names
-from analytics.findings import Finding, findings
+from analytics.findings import LEADERBOARD, Finding, findings, headlines
+from analytics.query import query
 from dashboards.address import Address
 from dashboards.pages.failures import Bars, chart
 from schemas.common.wording import score
@@ -38,8 +39,14 @@ def drawn_boards(teams: int, tasks: int, *, deficit: float, seed: int) -> Floats
     return np.clip(scores, 0, 1)
 
 
-def who(store: Store) -> Finding:
-    return next(found for found in findings(store) if found.topic == "who")
+def headline(store: Store) -> str:
+    """The sentence of the topic `who`, alone."""
+    (board,) = headlines(store, query(store, LEADERBOARD))["craft"]
+    return str(board)
+
+
+def who(found: list[Finding]) -> Finding:
+    return next(one for one in found if one.topic == "who")
 
 
 def test_a_deficit_that_compare_shows_is_the_headline_with_the_numbers_of_compare(tmp_path: Path) -> None:
@@ -51,13 +58,15 @@ def test_a_deficit_that_compare_shows_is_the_headline_with_the_numbers_of_compar
     Store.settle(store)
     shown = [row for row in compare(store).to_dicts() if row["paired"] and row["p_holm"] < 0.05]
     assert {row["team_b"] for row in shown} == {"team0"}
-    sentence = who(store).sentence
+    found = findings(store)
+    sentence = who(found).sentence
+    assert sentence == headline(store)
     most = max(shown, key=lambda row: row["difference"])
     assert f"team0 is behind {most['team_a']} by {score(most['difference'])} [" in sentence
     assert "on 10 shared tasks" in sentence
     assert f"corrected for {most['tests']} comparisons" in sentence
-    assert who(store).report == "compare"
-    why = [found.sentence for found in findings(store) if found.topic == "why"]
+    assert who(found).report == "compare"
+    why = [one.sentence for one in found if one.topic == "why"]
     assert why
     assert all("team0" in one for one in why)
 
@@ -68,7 +77,7 @@ def test_teams_on_tasks_of_their_own_are_not_told_behind(tmp_path: Path) -> None
     easy, hard = random.uniform(0.7, 0.9, 12), random.uniform(0.1, 0.3, 12)
     games = [*games_of("one", easy, [f"e{k}" for k in range(12)]), *games_of("other", hard, [f"h{k}" for k in range(12)])]
     store = store_with(tmp_path, games)
-    sentence = who(store).sentence
+    sentence = headline(store)
     assert " is behind " not in sentence
     assert sentence.index("not all teams played the same tasks") < sentence.index("teams and tasks cannot be distinguished")
     (row,) = compare(store).to_dicts()
@@ -79,7 +88,7 @@ def test_teams_on_tasks_of_their_own_are_not_told_behind(tmp_path: Path) -> None
 def test_teams_that_share_their_only_task_played_the_same(tmp_path: Path) -> None:
     """Below two shared tasks `compare` has no pairs, but that is no sign of other tasks."""
     games = [game for team, score in (("one", 0.2), ("other", 0.9)) for game in games_of(team, np.array([score]), ["t"])]
-    sentence = who(store_with(tmp_path, games)).sentence
+    sentence = headline(store_with(tmp_path, games))
     assert "same tasks" not in sentence
     assert "a single shared task can show no difference" in sentence
 
@@ -88,7 +97,7 @@ def test_teams_that_share_their_only_task_played_the_same(tmp_path: Path) -> Non
 def test_equal_means_have_no_lowest(tmp_path: Path, tasks: int) -> None:
     """One of them was the lowest and another the highest, both 1.00."""
     games = [game for team in ("one", "other") for game in games_of(team, np.ones(tasks), [f"{team}{k}" for k in range(tasks)])]
-    sentence = who(store_with(tmp_path, games)).sentence
+    sentence = headline(store_with(tmp_path, games))
     assert "all have the same mean" in sentence
     assert "lowest" not in sentence
 
@@ -98,7 +107,7 @@ def test_too_few_tasks_are_said_with_how_many_are_needed(tmp_path: Path) -> None
     tasks = [f"t{k}" for k in range(6)]
     scores = np.linspace(0.1, 0.9, 6)[:, None] + np.linspace(0, 0.05, 6)[None, :]
     store = store_with(tmp_path, [game for place in range(6) for game in games_of(f"team{place}", scores[place], tasks)])
-    assert "no difference between teams can be shown with 6 shared tasks, for so many teams at least 10 are needed" in who(store).sentence
+    assert "no difference between teams can be shown with 6 shared tasks, for so many teams at least 10 are needed" in headline(store)
     rows = compare(store).to_dicts()
     assert {(row["p"], row["tasks_needed"]) for row in rows} == {(0.03125, 10)}
     assert all("6 shared tasks cannot show a difference among 15 comparisons" in row["advice"] for row in rows)
@@ -114,7 +123,7 @@ def test_without_a_team_shown_to_be_behind_where_and_why_are_about_all(tmp_path:
     )
     Store.settle(store)
     found = findings(store)
-    assert " is behind " not in who(store).sentence
+    assert " is behind " not in who(found).sentence
     explained = [one.sentence for one in found if one.topic in {"where", "why"}]
     assert "The commonest failure of all teams is wrong position: > 99 % of 24 turns." in [
         one.replace("100 %", "> 99 %") for one in explained
