@@ -92,7 +92,9 @@ def test_einstein_costs_sum_to_what_was_lost(einstein: Store) -> None:
 
 @pytest.fixture(scope="module")
 def coordination(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    yield from held_open(published_store(shared, tmp_path_factory.mktemp("coordination"), "coordination"))
+    """The recorded games, in the store that other tests of them have."""
+    logs = ("coordination/hanabi", "coordination/overcooked", "coordination/collab_games")
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("coordination"), *logs))
 
 
 @pytest.mark.parametrize("game", ["hanabi", "capture", "escape"])

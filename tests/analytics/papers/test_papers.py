@@ -31,7 +31,11 @@ from tests.analytics.test_views_judges import job, verdict
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
 from tests.masters import published_store
 
-LOGS = {"craft": "craft/engine_games", "einstein": "einstein", "coordination": "coordination/collab_games"}
+LOGS = {
+    "craft": ["craft/engine_games"],
+    "einstein": ["einstein"],
+    "coordination": ["coordination/hanabi", "coordination/overcooked", "coordination/collab_games"],
+}
 FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
 
 
@@ -44,12 +48,12 @@ def stores(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[S
     with ExitStack() as held:
 
         @cache
-        def opened(logs: str) -> Store:
-            found = published_store(shared, tmp_path_factory.mktemp("papers"), logs)
+        def opened(family: str) -> Store:
+            found = published_store(shared, tmp_path_factory.mktemp("papers"), *LOGS[family])
             held.enter_context(found.reading())
             return found
 
-        yield lambda family: opened(LOGS.get(family, LOGS["coordination"]))
+        yield lambda family: opened(family if family in LOGS else "craft")
 
 
 @pytest.fixture
