@@ -426,7 +426,7 @@ def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
     assert time.monotonic() - began > 0.5
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
@@ -494,8 +494,8 @@ def test_a_full_disk_is_told_once(store: Store) -> None:
     assert "no space left" in done.stderr
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("output_format", ["table", "csv", "json", "parquet"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("output_format", ["parquet", "table", "csv", "json"])
 def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
     """As with `| head -1`: the rest is not written, and that is no fault."""
     command = [sys.executable, "-c", "from cotrace.cli import main; main()", "sql", "FROM range(200000)", "--format", output_format]

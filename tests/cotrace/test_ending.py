@@ -172,16 +172,22 @@ def test_the_engine_leaves_no_process_behind(large: Store, number: signal.Signal
         time.sleep(0.05)
 
 
-def test_the_dashboard_says_that_it_was_ended(large: Store) -> None:
-    """Ctrl-C is its ordinary end; SIGTERM is told."""
-    for number, code, words in ((signal.SIGINT, 0, ""), (signal.SIGTERM, 143, "cotrace: ended by SIGTERM")):
-        command = _Running("dash", "--port", "0", store=large)
-        assert command.process.stderr is not None
-        assert "dashboard over" in command.process.stderr.readline()
-        ended, told, _ = command.end(number)
-        assert ended == code
-        assert told.startswith(words)
-        assert bool(told) is bool(words)
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        pytest.param(signal.SIGINT, 0, "", marks=pytest.mark.long, id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, 143, "cotrace: ended by SIGTERM", id="SIGTERM"),
+    ],
+)
+def test_the_dashboard_says_that_it_was_ended(large: Store, number: signal.Signals, code: int, words: str) -> None:
+    """Ctrl-C is its ordinary end (as in `tests.dashboards.test_access.dash`); SIGTERM is told."""
+    command = _Running("dash", "--port", "0", store=large)
+    assert command.process.stderr is not None
+    assert "dashboard over" in command.process.stderr.readline()
+    ended, told, _ = command.end(number)
+    assert ended == code
+    assert told.startswith(words)
+    assert bool(told) is bool(words)
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

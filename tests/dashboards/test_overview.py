@@ -165,6 +165,7 @@ def test_every_mark_leads_to_the_turns_behind_it(drawn: Drawn, played: Store) ->
     assert f"{turns} turn" in page
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("only", "sql"),
     [
@@ -197,7 +198,7 @@ def test_what_is_not_known_is_drawn_as_not_known(played: Store, tmp_path: Path) 
     """A log without states has no spirals, no failures and no regret: no zero, and no empty place either."""
     chat = {"id": "x", "messages": [CHAT[0], {"role": "assistant", "content": "Two."}], "score": 0.5}
     store = ingested(tmp_path, written(tmp_path / "chat.jsonl", chat)).store
-    ensure_installed(store)
+    Store.settle(store)
     with reader(store, Address.parse("/", "")) as read:
         teams = teams_of(read, "chat")
         figure = overview_figure(read, teams)

@@ -46,10 +46,13 @@ def test_every_meaning_has_a_shape_beside_its_colour() -> None:
     assert len(set(SYMBOLS)) == len(SERIES)
 
 
-def test_a_category_has_one_colour_on_every_page_and_under_every_filter(played: Store) -> None:
+@pytest.mark.parametrize(
+    "searches", [("", "model=over_remover"), pytest.param(("", "model=clear", "level=simple"), marks=pytest.mark.long)], ids="-".join
+)
+def test_a_category_has_one_colour_on_every_page_and_under_every_filter(searches: tuple[str, ...], played: Store) -> None:
     """Each page ranked the categories that it showed, so that a filter gave another colour to the same failure."""
     colors: dict[str, set[str]] = {}
-    for search in ("", "model=clear", "model=over_remover", "level=simple"):
+    for search in searches:
         for page, name in ((overview, "overview"), (failures, "failures")):
             with reader(played, Address.parse(page.PATH, search)) as read:
                 drawn = page.FIGURES[name](read)

@@ -17,7 +17,7 @@ from schemas.store.store import Store
 from tests.places import DOCS, ROOT
 
 PAGES = """
-import os, sys
+import os
 from dashboards.address import Address
 from dashboards.pages import pages
 from dashboards.reader import reader
@@ -26,7 +26,7 @@ store = Store(os.environ["COTRACE_STORE"])
 with store.reading() as connection:
     (episode,), *_ = connection.execute("SELECT episode_id FROM episodes ORDER BY 1").fetchall()
 for page in pages():
-    if sys.argv[1] == "few" and page.PATH not in ("/", "/game", "/lockbox"):
+    if sys.argv[2] == "few" and page.PATH not in ("/", "/game", "/lockbox"):
         continue
     address = Address(page.PATH, {"episode": (episode,), "turn": ("1",)} if page.PATH == "/game" else {})
     with reader(store, address) as read:
@@ -53,17 +53,22 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 COMMANDS = """
 import json, sys
+from contextlib import redirect_stdout
+from io import StringIO
 from click.testing import CliRunner
 from cotrace.cli import cli
 for arguments in json.loads(sys.argv[1]):
     print(json.dumps(CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout))
+with redirect_stdout(StringIO()) as drawn:
+    exec(sys.argv[3])
+print(json.dumps(drawn.getvalue()))
 """
-"""Prints what each of several commands prints."""
+"""Prints what each of several commands prints, and what the pages show then."""
 
 
-def cotrace(installed: dict[str, str], *commands: list[str]) -> list[str]:
-    """What the commands print to stdout, called one after the other in a process of the environment; all must end well."""
-    call = [sys.executable, "-c", COMMANDS, json.dumps(commands)]
+def cotrace(installed: dict[str, str], shown: str, *commands: list[str]) -> list[str]:
+    """What the commands print to stdout, called one after the other in a process of the environment, then the pages; all must end well."""
+    call = [sys.executable, "-c", COMMANDS, json.dumps(commands), shown, PAGES]
     done = subprocess.run(call, env=installed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -72,8 +77,9 @@ def cotrace(installed: dict[str, str], *commands: list[str]) -> list[str]:
 @pytest.mark.parametrize("shown", ["few", pytest.param("all", marks=pytest.mark.long)])
 def test_a_family_of_another_distribution_is_played_read_judged_and_seen(shown: str, installed: dict[str, str], tmp_path: Path) -> None:
     """Its replay, checks, rubric, failure kinds, page and drawing all come into play, and nothing of cotrace names it."""
-    helped, *_, families = cotrace(
+    helped, *_, families, drawn = cotrace(
         installed,
+        shown,
         ["play", "--help"],
         ["play", "lockbox", "--games", "6", "--out", str(tmp_path)],
         ["ingest", str(tmp_path)],
@@ -89,10 +95,8 @@ def test_a_family_of_another_distribution_is_played_read_judged_and_seen(shown: 
     assert games[1]["score"] < 1
     scores = query(store, ANSWERS).to_dicts()
     assert (scores[0]["mean"], scores[1]["mean"] < 1) == (1.0, True)
-    drawn = subprocess.run([sys.executable, "-c", PAGES, shown], env=installed, capture_output=True, text=True, check=False)
-    assert drawn.returncode == 0, drawn.stderr
-    assert "of the digits in 6 games" in drawn.stdout
-    assert "tried " in drawn.stdout
+    assert "of the digits in 6 games" in drawn
+    assert "tried " in drawn
 
 
 def test_the_page_of_families_lists_what_each_brings_and_lacks() -> None:

@@ -75,12 +75,12 @@ def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -
         out = tmp_path / "logs" / name
         return PlayRequest(out=out, personas=("over_remover",), builders=("literal",), structures=2, turns=8, rules=rules, processes=1)
 
-    stores = {name: played(tmp_path, name, request(name)) for name in ("simple", "complex")}
+    store, _ = played(tmp_path, tier, request(tier)), play(request("complex" if tier == "simple" else "simple"))
     both = Store(tmp_path / "both.duckdb")
     ingest_paths([tmp_path / "logs"], both, workers=1)
-    ensure_installed(both)
+    Store.settle(both)
     columns = "reading, games, n_attempted, n_attempted_remove, n_oracle_turns, gap, gap_mean_of_games from"
-    alone = query(stores[tier], f"select {columns} remove_gap_models order by reading").rows()
+    alone = query(store, f"select {columns} remove_gap_models order by reading").rows()
     assert query(both, f"select {columns} remove_gap_models_by(levels := ['{tier}']) order by reading").rows() == alone
     assert query(both, f"select {columns} remove_gap_models order by reading").rows() != alone
     kept = [column for column, *_ in query(both, "describe craft_removals").rows()]

@@ -39,10 +39,18 @@ def drawn(store: Store, search: str) -> str:
         return str(overcooked.content(read))
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    ("key", "title"),
+    [("sr", "delivered in time"), ("pc", "progress completeness"), ("ic", "right requests"), ("rc", "right answers")],
+)
+def test_each_measure_is_drawn_by_level(key: str, title: str, store: Store) -> None:
+    """A click away, each by its address."""
+    assert f"{title} by level" in drawn(store, f"?measure={key}")
+
+
 def test_every_part_is_there(store: Store) -> None:
-    """Each measure by level, the matrix, both mixes and decline: a click away, each by its address."""
-    for key, title in {"sr": "delivered in time", "pc": "progress completeness", "ic": "right requests", "rc": "right answers"}.items():
-        assert f"{title} by level" in drawn(store, f"?measure={key}")
+    """The matrix, both mixes and decline: a click away, each by its address."""
     for talk, words in {"initiating": "requests by position", "responding": "answers by position"}.items():
         text = drawn(store, f"?talk={talk}")
         assert "Requests and answers" in text
