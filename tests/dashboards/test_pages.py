@@ -27,7 +27,7 @@ PAGES = {
     "/": "9 games, 108 turns.",
     "/why": "Which step failed: seeing, saying, understanding, acting",
     "/failures": "What went wrong",
-    "/remove-gap": "Gap and progress",
+    "/remove-gap": "Turn by turn",
     "/spirals": "Games, turn by turn",
     "/judges": "By question",
     "/labelling": "Who labels?",
