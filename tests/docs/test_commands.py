@@ -75,6 +75,7 @@ def test_a_slip_would_be_seen(words: list[str]) -> None:
         parsed(words)
 
 
+@pytest.mark.long
 def test_the_four_jobs_of_the_readme_run_in_their_order(tmp_path: Path) -> None:
     """As they stand there, on games that were played. What asks a model only says what it would ask; pages are not made."""
     played_store(tmp_path / "played", judged=False)
