@@ -318,8 +318,8 @@ MODELS: Final[Mapping[str, tuple[str, Any]]] = {
     "decisive_agent_contradicts_turn": ("attribution", None),
 }
 """File of the replies of small models -> whose they are, and what is right: answers, or why there are none; of games, who plays."""
-MORE: Final = ("craft_builder_copies_grammar_15", "asympuzl_smollm_no_json", "decisive_agent_contradicts_turn")
-"""Files of many replies, of kinds of which a recorded one is read above."""
+FEW: Final = ("judge_json_wrong_shape", "tool_choice_required", "hanabi_why_not_misplay")
+"""Of the kinds of the others a recorded one is read above."""
 _QUESTION: Final = re.compile(
     r"^(\w+): (.+)\n(?:It does not apply when (.+)\.\n)?Possible answers, each with an example:\n((?:- .+\n?)+)", re.MULTILINE
 )
@@ -347,7 +347,7 @@ def rubric_of(prompt: str) -> Rubric:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in MORE else ()) for name in MODELS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in FEW else pytest.mark.long) for name in MODELS])
 def test_replies_of_small_models(name: str, store: Store, tmp_path: Path) -> None:
     """As the model gave them, one try after the other."""
     of, right = MODELS[name]

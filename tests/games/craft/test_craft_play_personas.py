@@ -105,6 +105,7 @@ def test_over_remover_spirals_in_all_four_ways(by_literal: dict[str, Games]) -> 
     assert all(shares[kind] > 0 for kind in ("repeated_failure", "undo_loop", "over_removal", "stall"))
 
 
+@pytest.mark.long
 def test_clear_team_hardly_spirals() -> None:
     """With a sane builder at most one game in ten shows any spiral of a kind."""
     shares = spiral_shares(play_all("clear", "oracle_follower"))

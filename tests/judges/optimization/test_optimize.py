@@ -344,6 +344,7 @@ def test_a_judge_that_mostly_fails_is_no_judge_to_optimise(tmp_path: Path) -> No
         assert "no gain" in done.output
 
 
+@pytest.mark.long
 def test_another_model_can_write_the_instructions(tmp_path: Path) -> None:
     """It is asked at its own server, for texts only."""
     store = labelled_store(tmp_path)

@@ -62,6 +62,7 @@ def test_a_better_prompt_is_found_and_judged_on_other_authors(store: Store, tmp_
     assert yaml.safe_load(told)["benchmark"] == "craft"
 
 
+@pytest.mark.long
 def test_a_model_that_ignores_its_prompt_gains_nothing(store: Store, tmp_path: Path) -> None:
     """No file is written for a difference that there is not; an existing file is never replaced; a dry run asks nothing."""
     with simulated_reader(SimulatedReader(store=store.path, mistakes=0.3)) as url:
