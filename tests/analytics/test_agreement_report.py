@@ -152,6 +152,7 @@ def test_a_judge_against_people_by_hand(tmp_path: Path) -> None:
     assert row["confusion"] == '{"no":{"no":2,"unclear":1,"yes":1},"yes":{"no":1,"yes":3},"na":{"na":1}}'
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("found", [["yes"] * 9, FOUND])
 def test_a_few_units_show_nothing(tmp_path: Path, found: list[str]) -> None:
     """Nine units tell neither whether a judge that always answers alike errs, nor whether people agree, nor whether it is steady."""

@@ -151,8 +151,12 @@ def read(store: Store, rubric: str | None = None) -> list[dict[Key, list[float]]
     ]
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("seed", range(12))
+ONE_OF_A_SIZE = (0, 1, 5)
+"""Seeds of three, of eight and of seventy jobs."""
+MORE = [pytest.param(seed, marks=pytest.mark.long) for seed in range(12) if seed not in ONE_OF_A_SIZE]
+
+
+@pytest.mark.parametrize("seed", [*ONE_OF_A_SIZE, *MORE])
 def test_the_sums_are_those_of_plain_python(tmp_path: Path, seed: int) -> None:
     """Whatever was asked how often, by whom and when."""
     runs, rows = at_random(seed)

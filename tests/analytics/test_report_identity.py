@@ -38,8 +38,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 DEAR = frozenset(
-    ("claims", "calibration", "calibrated-answers", "corrected-rates", "labels-needed", "power", "power-curves", "readers", "correlations")
-)
+    {
+        "claims", "calibration", "calibrated-answers", "corrected-rates", "labels-needed", "power", "power-curves", "readers",
+        "correlations", "judged-effects", "selective", "judges-needed", "mediation", "survival", "survival-curves", "profiles",
+        "latent-rates",
+    }
+)  # fmt: skip
 """Reports that take longer than the others together."""
 
 
