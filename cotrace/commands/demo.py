@@ -30,11 +30,12 @@ _JUDGED = """
     LEFT JOIN (
         SELECT episode_id, turn, bool_or(lower(answer) = 'no') AS fails FROM labels WHERE rubric = '{rubric}' GROUP BY ALL
     ) AS planted USING (episode_id, turn)
-    ORDER BY row_number() OVER (PARTITION BY fails ORDER BY turn, episode_id), fails
+    ORDER BY fails IS NULL, row_number() OVER (PARTITION BY fails ORDER BY turn, episode_id), fails
     LIMIT {judged}
 )
 """
-"""First turns, in turns one that fails as it was planted and one that does not: of turns that are all alike nothing could be seen."""
+"""First turns, in turns one that fails as it was planted and one that does not: of turns that are all alike nothing could be seen. Turns of
+which it is not known come last."""
 _AGREEMENT = """
 WITH answers AS (
     SELECT mine.question, mine.answer AS mine, engine.answer AS engine, replace(lower(labels.answer), '/', '') AS planted
