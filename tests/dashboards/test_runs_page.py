@@ -81,7 +81,7 @@ def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
         page.goto(f"{site}/runs?show=judged")
         page.get_by_text("Nothing is under way.", exact=False).wait_for()
         look(page)
-        assert page.locator(".ag-row").count() == 0
+        expect(page.locator(".ag-row")).to_have_count(0)
         run(JudgeRequest(rubric=find("spatial_grounding")), store)
         look(page)
         page.locator(".ag-row", has_text="spatial grounding").wait_for()
