@@ -220,6 +220,7 @@ def test_recorded_answers_to_an_older_prompt_are_readings_of_the_same_text(read_
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("logs", [(*TEAMS, "vague")], ids=["four"], indirect=True)
 def test_the_report_finds_how_well_a_reader_of_known_quality_reads(logs: Path, tmp_path: Path) -> None:
     """A model that leaves out a tenth of the claims and mistakes a field of a fifth: the report says so; with the rules it is safe."""
     store = Store(tmp_path / "s.duckdb")
