@@ -306,8 +306,8 @@ def part(name: str, number: int, store: Store, only: str | None = None) -> Itera
         return
     world = WORLDS[name] if name in WORLDS else PLANTED[name][1]
     fill(store, world, np.random.default_rng([2026, zlib.crc32(name.encode()), number]), AT_ONCE)
-    alone = only or PLANTED.get(name, ("",))[0]
-    tables = asked(store, [alone]) if alone else asked(store)
+    looked_at = only or (PLANTED[name][0] if name in PLANTED else None)
+    tables = asked(store, [looked_at]) if looked_at else asked(store)
     if world.again and name in WORLDS and "transitions" in tables:  # what follows what is true there
         tables["transitions"] = tables["transitions"].filter(after=LATE)
     boards = [

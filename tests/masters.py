@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import shutil
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,7 +18,6 @@ from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 
 _KEPT: list[Path] = []
-_HOLDING = threading.Lock()
 
 
 def keep_in(folder: Path) -> None:

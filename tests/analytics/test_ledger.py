@@ -58,10 +58,7 @@ def tables(worse: Store) -> dict[str, pl.DataFrame]:
 
 @pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.long)], ids=["reports known", "computed anew"])
 def test_a_planted_difference_is_a_row_with_all_that_it_rests_on(
-    worse: Store,
-    tables: dict[str, pl.DataFrame],
-    known: bool,  # noqa: FBT001
-    tmp_path: Path,
+    worse: Store, tables: dict[str, pl.DataFrame], tmp_path: Path, *, known: bool
 ) -> None:
     """Corrected over all reports it is less sure than over its own; exports have the rows that a page of all reports has."""
     found = tables["claims"]

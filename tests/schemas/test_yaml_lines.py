@@ -19,7 +19,7 @@ BOMBS = {
     "pairs": "k0: &k0 {k: v}\n" + "".join(f"k{i}: &k{i} {{l: *k{i - 1}, r: *k{i - 1}}}\n" for i in range(1, 30)),
     "itself": "a: &a [*a]\n",
     "itself, deeper": "a: &a {b: {c: [1, *a]}}\n",
-    "depth": "a: " + "[" * 1_000 + "]" * 1_000 + "\n",
+    "depth": "a: " + "[" * 20_000 + "]" * 20_000 + "\n",
 }  # fmt: skip
 COMMANDS = {
     "rubric": ["rubric", "check", "FILE"],
