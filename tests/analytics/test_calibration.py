@@ -219,7 +219,7 @@ def test_a_judge_that_was_not_asked_is_no_no(tmp_path: Path) -> None:
     assert float(found["probability"].to_numpy().mean()) > 0.5
 
 
-@pytest.mark.parametrize(("kept", "rows"), [(4, 0), (5, 1)])
+@pytest.mark.parametrize(("kept", "rows"), [(4, 0), pytest.param(5, 1, marks=pytest.mark.long)])
 def test_a_question_whose_rarer_answer_hardly_occurs_has_no_row(tmp_path: Path, kept: int, rows: int) -> None:
     """Below five units of one of two answers nothing can be foretold; five are enough to say how little it is."""
     store = simulated(tmp_path, (0.8, 0.1))

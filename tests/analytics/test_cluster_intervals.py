@@ -55,6 +55,7 @@ def test_intervals_of_agreement_hold_the_truth(name: str) -> None:
     assert 0.93 <= np.mean(list(ours.values())) <= 0.98
 
 
+@pytest.mark.long
 def test_a_bootstrap_of_few_games_is_too_narrow() -> None:
     """Why games are left out instead: with five games its 95 % intervals hold the truth in less than 90 %."""
     found = agreement_coverage(SCENES["five games"], DATA_SETS, seed=5)

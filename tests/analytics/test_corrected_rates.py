@@ -191,12 +191,11 @@ def test_labels_of_what_the_judge_says_yes_to_correct_nothing(tmp_path: Path) ->
         assert "not corrected, because the labelled units" in html.unescape(CliRunner().invoke(cli, command).stdout)
 
 
-def test_labels_of_early_turns_correct_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("early", "late"), [(1.0, 0.0), pytest.param(0.8, 0.2, marks=pytest.mark.long)])
+def test_labels_of_early_turns_correct_nothing(tmp_path: Path, early: float, late: float) -> None:
     """Here the truth does not change with the turn, but that is not known: also where all games have labels on the same turns."""
-    for name, of_turn in (("more", lambda _, turn: 0.8 if turn < 4 else 0.2), ("same", lambda _, turn: float(turn < 4))):
-        (tmp_path / name).mkdir()
-        rows = corrected_rates(drawn(tmp_path / name, labelled_if=of_turn)).to_dicts()
-        assert [(row["rate"], row["unbalanced"]) for row in rows] == [(None, "the turn")] * 2
+    rows = corrected_rates(drawn(tmp_path, labelled_if=lambda _, turn: early if turn < 4 else late)).to_dicts()
+    assert [(row["rate"], row["unbalanced"]) for row in rows] == [(None, "the turn")] * 2
 
 
 def test_a_judge_that_does_not_answer_is_corrected_by_labels_of_what_it_left(tmp_path: Path) -> None:
@@ -293,10 +292,10 @@ def test_a_judge_that_prefers_one_team_is_no_difference_between_teams(tmp_path: 
         ("random labels", True, 60),
         pytest.param("random labels, 10 games", True, 60, marks=pytest.mark.long),
         ("labels where the judge says yes, 3 to 1", False, 20),
-        ("labels on early turns, 4 to 1", False, 20),
+        pytest.param("labels on early turns, 4 to 1", False, 20, marks=pytest.mark.long),
         pytest.param("answers 90 % of true yes and 50 % of true no", True, 60, marks=pytest.mark.long),
-        ("the same, labels where the judge answered", False, 20),
-        ("chosen where the truth is yes, accuracy .6", False, 20),
+        pytest.param("the same, labels where the judge answered", False, 20, marks=pytest.mark.long),
+        pytest.param("chosen where the truth is yes, accuracy .6", False, 20, marks=pytest.mark.long),
     ],
 )
 def test_claims_of_corrected_rates_hold_the_truth(name: str, corrected: bool, data_sets: int) -> None:  # noqa: FBT001
@@ -353,7 +352,7 @@ def test_where_all_is_labelled_more_labels_are_no_advice(tmp_path: Path) -> None
     assert "too wide for a conclusion, all is labelled: have more games judged; only 1 labelled game shows a no" in row["advice"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["corrected-rates", "labels-needed"])
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, output_format: str) -> None:

@@ -146,7 +146,7 @@ def test_without_model_judges_there_are_columns_and_no_rows(tmp_path: Path) -> N
     assert {"difference", "p_corrected", "advice"} <= set(report.columns)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_command_shows_it_in_every_format(tmp_path: Path, output_format: str) -> None:
     """With the words."""
@@ -184,6 +184,7 @@ def test_answer_rates_count_variants_and_leave_probes_out(tmp_path: Path) -> Non
     assert set(query(store, "SELECT judge_run_id FROM answer_rates")["judge_run_id"]) == {"plain", "opened"}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("games", [5, 10])
 def test_answer_rates_hold_the_truth_with_few_games(tmp_path: Path, games: int) -> None:
     """Games of 1 to 60 answers whose rates differ (intraclass correlation 0.2): 300 jobs, each with its interval, in at least 93 %."""
@@ -314,6 +315,7 @@ def same_units(random: np.random.Generator, games: int, shift: float) -> Shift |
     return paired_shift(later - earlier, np.full(games, 10.0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("simulated", [new_units, same_units])
 @pytest.mark.parametrize("games", [12, 40])
 def test_no_drift_is_claimed_as_seldom_as_promised(simulated: Callable[..., Shift | None], games: int) -> None:
@@ -324,6 +326,7 @@ def test_no_drift_is_claimed_as_seldom_as_promised(simulated: Callable[..., Shif
     assert 0.92 <= np.mean([(shift.low or 0) <= 0 <= (shift.high or 0) for shift in found]) <= 0.975
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("games", "models", "rate"), [(12, 3, 0.6), (30, 3, 0.6), (12, 1, 0.05), (30, 3, 0.05)])
 def test_several_models_and_rare_answers_claim_no_more(games: int, models: int, rate: float) -> None:
     """Where little is known the test may be careful, never rash."""
@@ -369,15 +372,18 @@ def test_an_answer_that_a_later_run_never_gives_has_the_rate_zero_without_spread
     assert no["rate_high"] == pytest.approx(1 - yes["rate_low"])
 
 
-def test_another_model_temperature_wording_or_reply_length_is_no_drift(tmp_path: Path) -> None:
+CHANGES: list[dict[str, Any]] = [{"temperature": 0.7}, {"model": "local/y"}, {"max_tokens": 700}, {"variant": "published"}]
+
+
+@pytest.mark.parametrize("changes", [CHANGES[:1], pytest.param(CHANGES, marks=pytest.mark.long)], ids=["one", "all"])
+def test_another_model_temperature_wording_or_reply_length_is_no_drift(tmp_path: Path, changes: list[dict[str, Any]]) -> None:
     """They are other judges; nor is other visible evidence: only the judge may have changed between two jobs that are compared."""
     store = store_of(tmp_path / "s.duckdb", 4, 1)
-    changes: list[dict[str, Any]] = [{}, {"model": "local/y"}, {"temperature": 0.7}, {"max_tokens": 700}, {"variant": "published"}]
     with simulated_judge(SimulatedJudge(defect="never", confusion=MOSTLY)) as url:
-        plain, *others = (ask_model(url, repeats=1, **{"model": "local/x", **change}) for change in changes)
+        plain, *others = (ask_model(url, repeats=1, **{"model": "local/x", **change}) for change in ({}, *changes))
         reworded = replace(plain, rubric=find("pragmatic_sufficiency").model_copy(update={"version": 99}))
         for request in (plain, *others, reworded):
             assert run(request, store).failed == 0
     ensure_installed(store)
-    assert query(store, "SELECT count(DISTINCT judge_run_id) AS n FROM verdicts")["n"].to_list() == [6]
+    assert query(store, "SELECT count(DISTINCT judge_run_id) AS n FROM verdicts")["n"].to_list() == [2 + len(changes)]
     assert set(drift_report(store)["compared"]) == {"within"}

@@ -128,22 +128,24 @@ def test_effects_are_corrected_too(biased: tuple[Store, dict[Any, bool]]) -> Non
     assert "no effect shown" in of_score["advice"]
 
 
-def test_labels_not_drawn_as_they_state_are_warned_of_wherever_they_correct(biased: tuple[Store, dict[Any, bool]]) -> None:
+@pytest.mark.parametrize("is_warned", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_labels_not_drawn_as_they_state_are_warned_of_wherever_they_correct(
+    biased: tuple[Store, dict[Any, bool]], *, is_warned: bool
+) -> None:
     """`compare` and `judged-effects` printed a difference and an effect as shown, and the page of labels that one may stop."""
     store, truths = biased
     units = np.random.default_rng(1).permutation([f"{game}/{turn}" for game, turn in truths])
-    for drawn, is_warned in ((units[:150], True), (list(drawn_units(store, "ps", 150, "active")), False)):
-        relabelled(store, truths, dict.fromkeys(drawn, 0.5))
-        rows = [*corrected_rates(store).to_dicts(), *labels_needed_report(store).to_dicts()]
-        corrected = [row for row in judged_effects(store).to_dicts() if row["effect"] is not None]
-        pairs = compare(store, metric="judge:ps.PS1").to_dicts()
-        advice = [row["advice"] for row in (*rows, *corrected, *pairs)]
-        assert len(advice) == 7
-        assert [("cotrace labels template draws first" in text) for text in advice] == [is_warned] * len(advice), advice
-        if is_warned:
-            assert {row["p"] for row in corrected} == {None}
-            assert "difference shown" not in pairs[0]["advice"]
-            assert not any(row["may_stop"] for row in rows if "may_stop" in row)
+    relabelled(store, truths, dict.fromkeys(units[:150] if is_warned else drawn_units(store, "ps", 150, "active"), 0.5))
+    rows = [*corrected_rates(store).to_dicts(), *labels_needed_report(store).to_dicts()]
+    corrected = [row for row in judged_effects(store).to_dicts() if row["effect"] is not None]
+    pairs = compare(store, metric="judge:ps.PS1").to_dicts()
+    advice = [row["advice"] for row in (*rows, *corrected, *pairs)]
+    assert len(advice) == 7
+    assert [("cotrace labels template draws first" in text) for text in advice] == [is_warned] * len(advice), advice
+    if is_warned:
+        assert {row["p"] for row in corrected} == {None}
+        assert "difference shown" not in pairs[0]["advice"]
+        assert not any(row["may_stop"] for row in rows if "may_stop" in row)
 
 
 def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
@@ -199,23 +201,34 @@ def test_intervals_of_weighted_labels_cover(design: str, data_sets: int) -> None
     assert np.mean(widths) < 0.2
 
 
-def test_labels_that_are_wrong_leave_a_range_that_holds_the_truth() -> None:
+@pytest.mark.parametrize("data_sets", [30, pytest.param(60, marks=pytest.mark.long)])
+def test_labels_that_are_wrong_leave_a_range_that_holds_the_truth(data_sets: int) -> None:
     """Labels wrong in 10 % of the units and a true rate of .1: the interval of the rate missed it in 86 %; two labels of a unit show it."""
     random = np.random.default_rng(9)
-    rows = [rate_row(judged) for _ in range(60) for judged in judged_units(world(random, "random", rate=0.1, wrong=0.1))]
+    rows = [rate_row(judged) for _ in range(data_sets) for judged in judged_units(world(random, "random", rate=0.1, wrong=0.1))]
     held = [row["least_possible"] <= 0.1 <= row["most_possible"] for row in rows if row["least_possible"] is not None]
-    assert len(held) > 50
+    assert len(held) > 50 / 60 * data_sets
     assert np.mean(held) >= 0.95
     assert np.mean([row["label_disagreement"] for row in rows]) == pytest.approx(0.18, abs=0.02)
     assert "if labels are wrong as often" in str(rows[0]["advice"])
 
 
-def test_families_of_tasks_are_the_clusters_of_all_reports_of_the_engine(biased: tuple[Store, dict[Any, bool]]) -> None:
-    """Games of five families: so many count, and the corrected difference is less sure for it."""
+FAMILIES = "task_id[-1]::INT % 5"
+
+
+def test_families_of_tasks_are_the_clusters_of_corrected_rates(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """Games of five families: so many count."""
     store, truths = biased
     relabelled(store, truths, {f"{game}/{turn}": 1.0 for game, turn in truths})
-    family = "task_id[-1]::INT % 5"
-    assert set(corrected_rates(store, families=family)["labelled_games"]) == {5}
+    assert set(corrected_rates(store, families=FAMILIES)["labelled_games"]) == {5}
+
+
+@pytest.mark.long
+def test_families_of_tasks_are_the_clusters_of_all_reports_of_the_engine(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """And the corrected difference is less sure for it."""
+    store, truths = biased
+    relabelled(store, truths, {f"{game}/{turn}": 1.0 for game, turn in truths})
+    family = FAMILIES
     assert set(labels_needed_report(store, families=family)["games"]) == {5}
     assert set(judged_effects(store, families=family)["tasks"]) == {5}
     of_tasks, of_families = (compare(store, metric="judge:ps.PS1", families=one).row(0, named=True) for one in ("task_id", family))
@@ -247,11 +260,12 @@ def test_people_who_label_are_a_sample_of_people() -> None:
     assert of_people >= 0.93
 
 
-def test_a_rate_where_the_judge_abstains_needs_a_stated_model() -> None:
+@pytest.mark.parametrize("data_sets", [30, pytest.param(60, marks=pytest.mark.long)])
+def test_a_rate_where_the_judge_abstains_needs_a_stated_model(data_sets: int) -> None:
     """Late turns are answered half as often and are less often yes: bounds hold the truth, and weights give it if the turn is named."""
     random = np.random.default_rng(2)
     plain, held = [], []
-    for _ in range(60):
+    for _ in range(data_sets):
         asked = world(random, "random", rate=0.4)
         rows = asked.units.rows()
         late = rows["place"].to_numpy() > 0.6
@@ -271,7 +285,7 @@ def test_a_rate_where_the_judge_abstains_needs_a_stated_model() -> None:
             held.append(stated["rate_low"] <= 0.4 <= stated["rate_high"])
             assert "depends on the turn alone, which nothing shows" in stated["advice"]
             assert stated["least_possible"] == row["least_possible"]
-    assert len(held) > 50
+    assert len(held) > 50 / 60 * data_sets
     assert all(plain)
     assert np.mean(held) >= 0.9
 
@@ -380,8 +394,17 @@ def raters(random: np.random.Generator, rates: tuple[float, ...], n: int, errors
     return (random.random(chances.shape) < chances).astype(float), populations, truth.astype(float)
 
 
+def test_two_populations_tell_of_two_raters_what_one_cannot() -> None:
+    """As Hui and Walter found."""
+    answers, populations, _ = raters(np.random.default_rng(1), (0.2, 0.7), 6000, [(0.9, 0.8), (0.7, 0.95)])
+    found = two_classes(answers, populations)
+    assert found.rates == pytest.approx([0.2, 0.7], abs=0.05)
+    assert found.sensitivity == pytest.approx([0.9, 0.7], abs=0.05)
+
+
+@pytest.mark.long
 def test_the_model_of_two_classes_is_dawid_and_skenes() -> None:
-    """The same posterior and rate as crowd-kit's; and with two raters, two populations tell what one cannot (Hui and Walter)."""
+    """The same posterior and rate as crowd-kit's."""
     import pandas as pd
     from crowdkit.aggregation import DawidSkene
 
@@ -395,10 +418,6 @@ def test_the_model_of_two_classes_is_dawid_and_skenes() -> None:
     found = two_classes(answers, populations)
     assert np.abs(found.posterior - theirs).max() < 0.01
     assert found.rates[0] == pytest.approx(truth.mean(), abs=0.05)
-    answers, populations, _ = raters(random, (0.2, 0.7), 6000, [(0.9, 0.8), (0.7, 0.95)])
-    found = two_classes(answers, populations)
-    assert found.rates == pytest.approx([0.2, 0.7], abs=0.05)
-    assert found.sensitivity == pytest.approx([0.9, 0.7], abs=0.05)
 
 
 def test_alpha_is_that_of_the_package_krippendorff() -> None:
@@ -437,7 +456,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("judge", ["llm:a", "llm:b", "llm:c", "llm:d"])
 def test_what_labels_show_of_one_judge_is_what_the_reports_have_of_it(several: Store, judge: str) -> None:
     """Of a judge that is not there, what they have of the first."""

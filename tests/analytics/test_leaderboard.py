@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -21,6 +23,7 @@ from schemas.store import batches
 from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.view_files import VIEW_OF
+from tests.masters import held_open
 
 ROW = "n, tasks, score_mean, score_low, score_high, success_low, success_high"
 SCORES = (0.1, 0.4, 0.5, 0.9, 1.0)
@@ -28,14 +31,15 @@ SCORES = (0.1, 0.4, 0.5, 0.9, 1.0)
 SAID = {"use_oracle": True, "num_oracle": 5, "builder_tool_use": False, "start_board": "empty"}
 
 
-def played(task: int, score: float, run: int = 0, *, goal: str | None = None, builder: str = "b") -> Game:
+def played(task: int, score: float, run: int = 0, *, goal: str | None = None, model: str = "m", builder: str = "b") -> Game:
     return Game(
         [],
-        name=f"g{task}.{run}.{builder}",
+        name=f"{model}{task}.{run}.{builder}",
         task=f"t{task}",
         goal=goal,
         score=score,
         success=score == 1.0,
+        model=model,
         builder=builder,
         benchmark="craft",
         condition=f"oracle5_no_tools_run{run}/m_b",
@@ -43,25 +47,68 @@ def played(task: int, score: float, run: int = 0, *, goal: str | None = None, bu
     )
 
 
-def test_playing_tasks_again_makes_no_interval_narrower(tmp_path: Path) -> None:
+def games_of(benchmark: str, scores: Sequence[float | None], successes: Sequence[bool | None], **more: Any) -> list[Game]:
+    """A game a score, each on a task of its own."""
+    pairs = enumerate(zip(scores, successes, strict=True))
+    return [Game([], f"{benchmark}{at}", task=f"t{at}", benchmark=benchmark, score=x, success=won, **more) for at, (x, won) in pairs]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Teams of CRAFT that each played something else, and games of other families, of which each has one team."""
+    won_or_lost = [
+        replace(game, task=f"t{at // 2}") for at, game in enumerate(games_of("success alone", [None] * 8, [True, False, False, False] * 2))
+    ]
+    games = [
+        *(played(*one, model="once") for one in enumerate(SCORES)),
+        *(played(*one, run, model="again") for run in range(4) for one in enumerate(SCORES)),
+        *(played(task, 0.5, run, model="runs") for task in range(3) for run in (1, 2, 3)),
+        *(played(task, 1.0, model="right") for task in range(3)),
+        *(played(task, float(task), model="split") for task in range(2)),
+        *(Game([], f"e{run}{at}", task=f"t{at}", score=score, success=score == 1.0) for run in range(3) for at, score in enumerate(SCORES)),
+        *games_of("unknown", [0.5] * 4, [True, True, False, None]),
+        *won_or_lost,
+        Game([], "scored", task="t0", benchmark="success alone", score=0.5, success=None),
+        *games_of("coordination", [20.0, 40.0, 60.0], [False] * 3, condition="overcooked/cramped_room"),
+        *games_of("negotiation", [2.0] * 4, [False] * 4),
+    ]
+    yield from held_open(store_with(tmp_path_factory.mktemp("teams"), games))
+
+
+Rows = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def leaderboard(store: Store) -> Rows:
+    """Rows by the team's model in CRAFT, by benchmark in other families, which have one team each."""
+    rows = query(store, "select * from leaderboard").to_dicts()
+    found = {row["model"] if row["benchmark"] == "craft" else row["benchmark"]: row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@pytest.fixture(scope="module")
+def families(store: Store) -> Rows:
+    """Rows by benchmark."""
+    return {row["benchmark"]: row for row in query(store, "select * from families").to_dicts()}
+
+
+def shown(row: dict[str, Any], names: str) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names.split(", "))
+
+
+def test_playing_tasks_again_makes_no_interval_narrower(leaderboard: Rows) -> None:
     """Five tasks, once and four times with the same scores: as if they were played once."""
-    found = []
-    for runs in (1, 4):
-        folder = tmp_path / str(runs)
-        folder.mkdir()
-        games = [played(*one, run) for run in range(runs) for one in enumerate(SCORES)]
-        found.append(query(store_with(folder, games), f"select {ROW} from leaderboard").row(0))
-    once, again = found
+    once, again = (shown(leaderboard[team], ROW) for team in ("once", "again"))
     assert (once[:2], again[:2]) == ((5, 5), (20, 5))
     assert again[2:5] == pytest.approx(once[2:5], abs=0.03)
     assert again[6] - again[5] > 0.8 * (once[6] - once[5])
 
 
-def test_the_runs_of_one_condition_are_one_row(tmp_path: Path) -> None:
+def test_the_runs_of_one_condition_are_one_row(store: Store, leaderboard: Rows) -> None:
     """As the papers pool them; the number of the run stays in the run's name."""
-    store = store_with(tmp_path, [played(task, 0.5, run) for task in range(3) for run in (1, 2, 3)])
-    assert query(store, "select condition, games, tasks from leaderboard").rows() == [("oracle5_no_tools", 9, 3)]
-    assert query(store, "select count(distinct run_name) from compared_games").item() == 3
+    assert shown(leaderboard["runs"], "condition, games, tasks") == ("oracle5_no_tools", 9, 3)
+    assert query(store, "select count(distinct run_name) from compared_games where model = 'runs'").item() == 3
 
 
 def test_targets_that_share_a_name_are_two_tasks(tmp_path: Path) -> None:
@@ -77,7 +124,7 @@ def test_teams_with_one_evaluated_model_are_told_apart(tmp_path: Path) -> None:
     store = store_with(tmp_path, [played(task, 0.5, builder=builder) for builder in ("x", "y") for task in range(2)])
     seats = {"x": ("m", "m", "m", "m"), "y": ("m", "m", "q", "y")}
     rows = [
-        Agent(f"g{task}.0.{builder}", agent, role, model, None, None, None, None)
+        Agent(f"m{task}.0.{builder}", agent, role, model, None, None, None, None)
         for builder, models in seats.items()
         for task in range(2)
         for agent, role, model in zip(("D1", "D2", "D3", "B"), ("director",) * 3 + ("builder",), models, strict=True)
@@ -88,59 +135,46 @@ def test_teams_with_one_evaluated_model_are_told_apart(tmp_path: Path) -> None:
     assert found == [("director m ×2 + q, builder y", 2), ("m", 2)]
 
 
-def test_families_and_leaderboard_say_the_same_of_one_team(tmp_path: Path) -> None:
+def test_families_and_leaderboard_say_the_same_of_one_team(leaderboard: Rows, families: Rows) -> None:
     """Also where tasks are repeated."""
-    store = store_with(tmp_path, [played(*one, run) for run in range(3) for one in enumerate(SCORES)])
-    assert query(store, f"select {ROW} from families").row(0) == pytest.approx(query(store, f"select {ROW} from leaderboard").row(0))
+    assert shown(families["einstein"], ROW)[:2] == (15, 5)
+    assert shown(families["einstein"], ROW) == pytest.approx(shown(leaderboard["einstein"], ROW))
 
 
-def test_a_game_of_which_nobody_knows_whether_it_was_won_is_no_loss(tmp_path: Path) -> None:
+def test_a_game_of_which_nobody_knows_whether_it_was_won_is_no_loss(leaderboard: Rows, families: Rows) -> None:
     """Foreign logs may have a score and no word about the goal."""
-    games = [Game((), f"g{task}", score=0.5, success=success) for task, success in enumerate((True, True, False, None))]
-    store = store_with(tmp_path, games)
-    found = [query(store, f"select successes, success_n, success_rate from {view}").row(0) for view in ("families", "leaderboard")]
+    found = [shown(rows["unknown"], "successes, success_n, success_rate") for rows in (families, leaderboard)]
     assert found == [(2, 3, 2 / 3)] * 2
 
 
-def test_games_that_say_success_alone_have_ended(tmp_path: Path) -> None:
+def test_games_that_say_success_alone_have_ended(store: Store, leaderboard: Rows, families: Rows) -> None:
     """Their end is known; they were taken for cut, and their team had no rate of success."""
-    told = [Game((), f"g{number}", task=f"t{number // 2}", score=None, success=number % 4 == 0) for number in range(8)]
-    store = store_with(tmp_path, [*told, Game((), "scored", task="t0", score=0.5, success=None)])
     assert query(store, "select distinct ending from games").rows() == [("ended",)]
     columns = "tasks, cut, n, score_mean, successes, success_n, success_rate"
-    found = [query(store, f"select {columns} from {view}").row(0) for view in ("families", "leaderboard")]
+    found = [shown(rows["success alone"], columns) for rows in (families, leaderboard)]
     assert found == [(4, 0, 1, 0.5, 2, 8, 0.25)] * 2
-    ends = [query(store, f"select success_low, success_high from {view}").row(0) for view in ("families", "leaderboard")]
+    ends = [shown(rows["success alone"], "success_low, success_high") for rows in (families, leaderboard)]
     assert ends[0] == ends[1]
     assert 0 < ends[0][0] < 0.25 < ends[0][1] < 1
 
 
-def test_three_right_games_do_not_prove_that_all_are(tmp_path: Path) -> None:
+def test_three_right_games_do_not_prove_that_all_are(leaderboard: Rows) -> None:
     """The interval has a width, and that of one lost and one won game stays between 0 and 1."""
-    (tmp_path / "b").mkdir()
-    right = query(store_with(tmp_path, [played(task, 1.0) for task in range(3)]), f"select {ROW} from leaderboard").row(0)
-    assert right[3] == pytest.approx(0.4385, abs=1e-3)  # as Wilson's of 3 in 3
-    split = query(store_with(tmp_path / "b", [played(task, float(task)) for task in range(2)]), f"select {ROW} from leaderboard").row(0)
-    assert 0 <= split[3] < 0.05
-    assert 0.95 < split[4] <= 1
+    assert leaderboard["right"]["score_low"] == pytest.approx(0.4385, abs=1e-3)  # as Wilson's of 3 in 3
+    assert 0 <= leaderboard["split"]["score_low"] < 0.05
+    assert 0.95 < leaderboard["split"]["score_high"] <= 1
 
 
-def test_scores_without_a_bound_have_students_interval(tmp_path: Path) -> None:
+def test_scores_without_a_bound_have_students_interval(leaderboard: Rows) -> None:
     """Soups are as many as time allows: 20, 40 and 60 around 40, t(2) = 4.30."""
-    games = [
-        Game([], name=f"g{task}", task=f"t{task}", score=score, benchmark="coordination", condition="overcooked/cramped_room")
-        for task, score in enumerate((20.0, 40.0, 60.0))
-    ]
-    low, high = query(store_with(tmp_path, games), "select score_low, score_high from leaderboard").row(0)
-    assert (low, high) == pytest.approx((40 - 4.302653 * 20 / 3**0.5, 40 + 4.302653 * 20 / 3**0.5), abs=1e-4)
+    ends = shown(leaderboard["coordination"], "score_low, score_high")
+    assert ends == pytest.approx((40 - 4.302653 * 20 / 3**0.5, 40 + 4.302653 * 20 / 3**0.5), abs=1e-4)
 
 
-def test_equal_scores_without_a_bound_have_no_interval_without_width(tmp_path: Path) -> None:
+def test_equal_scores_without_a_bound_have_no_interval_without_width(leaderboard: Rows, families: Rows) -> None:
     """Four games of two points each said that every other has two, from 2.00 to 2.00."""
-    games = [Game([], name=f"g{task}", task=str(task), benchmark="negotiation", score=2.0) for task in range(4)]
-    store = store_with(tmp_path, games)
-    for name in ("leaderboard", "families"):
-        assert query(store, f"select score_mean, score_low, score_high from {name}").row(0) == (2.0, None, None)
+    for rows in (leaderboard, families):
+        assert shown(rows["negotiation"], "score_mean, score_low, score_high") == (2.0, None, None)
 
 
 @pytest.mark.shared

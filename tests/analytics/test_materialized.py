@@ -45,17 +45,19 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def read_store(tmp_path: Path) -> Store:
-    """As `store`, read from logs in the test's own folder, so that they can change, and not materialized."""
-    return _read(tmp_path)
+    """As `store`, but a game a persona, read from logs in the test's own folder, so that they can change, and not materialized."""
+    return _read(tmp_path, "structure_001*")
 
 
 def _fill(folder: Path) -> None:
     materialize(_read(folder))
 
 
-def _read(folder: Path) -> Store:
+def _read(folder: Path, names: str = "*") -> Store:
     store = Store(folder / "s.duckdb")
     logs = played_store(folder, judged=False).path.parent / "logs"
+    for log in {*logs.rglob("*.jsonl")} - {*logs.rglob(names)}:
+        log.unlink()
     said = ["Where is the red block now?", "It is behind you.", "Where is the red block now?", "I said it is behind you."]
     talk = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(said)]
     (folder / "talk.json").write_text(json.dumps({"messages": talk}))
@@ -116,7 +118,7 @@ def test_a_log_that_has_changed_counts_anew(read_store: Store, tmp_path: Path) -
     log.write_bytes(text.replace(b'"max_turns":12', b'"max_turns":13') + b"\n")
     assert log.read_bytes() != text + b"\n"
     ingest_paths([tmp_path / "logs"], store, workers=1)
-    assert stored_games(store) < 10
+    assert stored_games(store) < 4
     before = rows(store)
     materialize(store)
     assert stored_games(store) == query(store, "select count(*) from episodes").item()
@@ -212,20 +214,20 @@ def test_games_without_a_source_end_it(store: Store, monkeypatch: pytest.MonkeyP
             "update episodes set source_id = 'gone' where episode_id in (select episode_id from episodes order by 1 limit 2)"
         )
         connection.execute("delete from materialized.games")
-    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 30)
+    monkeypatch.setattr(analytics.installation, "_TURNS_AT_ONCE", 60)
     often = _Interrupted(store.path)
-    often.left = 6
+    often.left = 4
     materialize(often)
     assert stored_games(store) == 8
 
 
 def test_many_turns_are_kept_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading logs ends with it; a few turns are not worth opening the store once more."""
-    logs = [played_store(tmp_path, judged=False).path.parent / "logs"]
+    logs = [next((played_store(tmp_path, judged=False).path.parent / "logs").rglob("*.jsonl"))]
     ingest_paths(logs, Store(tmp_path / "few.duckdb"), workers=1)
-    monkeypatch.setattr(ingest.files.run, "_MANY_TURNS", 50)
+    monkeypatch.setattr(ingest.files.run, "_MANY_TURNS", 5)
     ingest_paths(logs, Store(tmp_path / "many.duckdb"), workers=1)
-    assert (stored_games(Store(tmp_path / "few.duckdb")), stored_games(Store(tmp_path / "many.duckdb"))) == (0, 9)
+    assert (stored_games(Store(tmp_path / "few.duckdb")), stored_games(Store(tmp_path / "many.duckdb"))) == (0, 1)
 
 
 def test_a_store_that_is_held_is_left_as_it_is(store: Store) -> None:
@@ -311,17 +313,17 @@ def _write_in_sql(store: Store, _: Path) -> None:
 
 
 CHANGES: dict[Callable[[Store, Path], None], int] = {
-    _judge_again: 9,
-    _attribute_again: 9,
-    _label: 9,
-    _forget_labels: 9,
-    _ingest_changed: 9,
-    _forget_game: 9,
+    _judge_again: 3,
+    _attribute_again: 3,
+    _label: 3,
+    _forget_labels: 3,
+    _ingest_changed: 3,
+    _forget_game: 3,
     _write_in_sql: 0,
 }
 """Changes of verdicts, labels, attributions and games, in their order -> games whose stored rows are still valid."""
-ONE_OF_A_KIND = [_judge_again, _attribute_again, _label, _write_in_sql]
-"""A job of each kind, a file, and SQL."""
+ONE_OF_A_KIND = [_judge_again, _label, _write_in_sql]
+"""A job, a file, and SQL."""
 
 
 @pytest.mark.parametrize("changes", [ONE_OF_A_KIND, pytest.param(list(CHANGES), marks=pytest.mark.long)], ids=["some", "all"])
@@ -346,7 +348,7 @@ def test_a_large_store_comes_to_rest_after_each_job(read_store: Store, tmp_path:
     """A job that changes a few games of a store with many finds out at once what readers need."""
     store = read_store
     materialize(store)
-    monkeypatch.setattr(schemas.store.store, "_MANY_GAMES", 5)
+    monkeypatch.setattr(schemas.store.store, "_MANY_GAMES", 2)
     for change in (_attribute_again, _ingest_changed):
         change(store, tmp_path)
         assert query(store, "select (select count(*) from judged.due) + (select count(*) from materialized.due)").item() == 0

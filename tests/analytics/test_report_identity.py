@@ -37,20 +37,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     yield from held_open(store)
 
 
-DEAR = frozenset(
-    {
-        "claims", "calibration", "calibrated-answers", "corrected-rates", "labels-needed", "power", "power-curves", "readers",
-        "correlations", "judged-effects", "selective", "judges-needed", "mediation", "survival", "survival-curves", "profiles",
-        "latent-rates",
-    }
-)  # fmt: skip
-"""Reports that take longer than the others together."""
-
-
-@pytest.mark.parametrize("left_out", [DEAR, pytest.param(frozenset(), marks=pytest.mark.long)], ids=["most", "all"])
-def test_no_two_rows_are_alike_in_what_identifies_them(store: Store, left_out: frozenset[str]) -> None:
+@pytest.mark.long
+def test_no_two_rows_are_alike_in_what_identifies_them(store: Store) -> None:
     """Of the columns that fit a terminal, those of words distinguish all rows, as far as any of the report do."""
-    tables = {name: report(store, name) for name in report_names() if name not in left_out}
+    tables = {name: report(store, name) for name in report_names()}
     assert sum(not rows.is_empty() for rows in tables.values()) > 15
     for name, rows in tables.items():
         shown = shown_columns(name, rows)

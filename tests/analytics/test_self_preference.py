@@ -73,9 +73,16 @@ def test_a_liking_for_its_own_style_is_found(tmp_path: Path) -> None:
     assert "it favours itself" in row["advice"]
 
 
-def test_a_fair_judge_whose_own_games_are_better_is_not_accused(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def fair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A judge without errors."""
+    right = SimulatedJudge(defect=ANOTHER, confusion=RIGHT)
+    yield from held_open(judged(tmp_path_factory.mktemp("fair"), right, yes_of_own=15, yes_of_others=5))
+
+
+def test_a_fair_judge_whose_own_games_are_better_is_not_accused(fair: Store) -> None:
     """Its rates are 0.75 and 0.25, its errors none."""
-    row = row_of(judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), yes_of_own=15, yes_of_others=5))
+    row = row_of(fair)
     assert (row["own_rate"], row["other_rate"], row["rate_difference"]) == (0.75, 0.25, 0.5)
     assert (row["preference"], row["p_corrected"]) == (0, 1)
     assert "no preference for itself shown" in row["advice"]
@@ -91,15 +98,10 @@ def test_a_judge_that_errs_alike_is_not_accused_where_its_own_model_is_worse(tmp
     assert "no preference for itself shown" in row["advice"]
 
 
-@pytest.fixture(scope="module")
-def erring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Errors at random, of either author's games."""
-    yield from held_open(judged(tmp_path_factory.mktemp("erring"), SimulatedJudge(defect="never", confusion=OFTEN_WRONG, seed=4)))
-
-
-def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:
+@pytest.mark.long
+def test_a_judge_that_errs_alike_is_not_accused(tmp_path: Path) -> None:
     """Its errors are the same for both, but for chance."""
-    row = row_of(erring)
+    row = row_of(judged(tmp_path, SimulatedJudge(defect="never", confusion=OFTEN_WRONG, seed=4)))
     assert row["preference_low"] <= 0 <= row["preference_high"]
     assert "no preference for itself shown" in row["advice"]
 
@@ -181,9 +183,9 @@ def test_a_planted_preference_is_found_nearly_always() -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
-def test_the_command_shows_it_in_every_format(erring: Store, output_format: str) -> None:
+def test_the_command_shows_it_in_every_format(fair: Store, output_format: str) -> None:
     """With the words."""
-    arguments = ["report", "self-preference", "--store", str(erring.path), "--format", output_format]
+    arguments = ["report", "self-preference", "--store", str(fair.path), "--format", output_format]
     result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     assert "no preference for itself shown" in result.stdout

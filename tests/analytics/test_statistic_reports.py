@@ -38,7 +38,7 @@ def printed(store: Store, name: str, output_format: str) -> str:
     return CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.shared
 @pytest.mark.parametrize("name", [name for name in ("compare", *STATISTICS) if name not in {"preferences", "judges-needed", "attempts"}])
 def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: str) -> None:
@@ -96,7 +96,7 @@ def test_a_computed_report_has_the_columns_that_are_listed(of_empty: dict[str, p
     assert columns_of(name)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_a_report_without_rows_says_what_it_takes(empty: Store, name: str) -> None:
     """It said "0 rows", and no more; a condition that no row meets is another reason, and told by the number alone."""

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from analytics.query import query
 from analytics.reports import report
 from analytics.statistics.intervals import mean_interval, wilson
 from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
+from tests.masters import held_open
 
 DONE = Move("place")
 REFUSED = Move("place", accepted=False)
@@ -20,22 +26,81 @@ BACK = Move("back")
 ASK = Move("clarify", accepted=None)
 
 
-def scored(name: str, score: float | None, *, success: bool | None = False, max_turns: int = 20, ceiling: float | None = None) -> Game:
+def scored(
+    team: str, score: float | None, *, success: bool | None = False, max_turns: int = 20, ceiling: float | None = None, game: int = 0
+) -> Game:
     metrics = () if ceiling is None or score is None else (("einstein.progress_share_of_ceiling", score / ceiling),)
-    return Game([], name=name, score=score, success=success, max_turns=max_turns, metrics=metrics)
+    return Game([], name=f"{team} {game}", model=team, score=score, success=success, max_turns=max_turns, metrics=metrics)
+
+
+def classified(benchmark: str, name: str, *categories: str, model: str = "m") -> Game:
+    steps = [Step("1", categories=((f"of {benchmark}", category),)) for category in categories]
+    return Game(steps, name=f"{benchmark} {name}", benchmark=benchmark, model=model)
+
+
+RATED = [
+    Step('"B"', (DONE,), followed=True),
+    Step('"B"', (REFUSED,), followed=False),
+    Step('"B"', (ASK,)),
+    Step('"A"', (BACK,), oracle=()),
+    Step('"A"', ()),
+    Step('"C"', (DONE, REFUSED), followed=False),
+]
+"""Followed, not followed by a refused move, asked, undone without a candidate, nothing done, and two moves at once."""
+COUNTS = [(2, 3), (0, 3), (1, 4), (3, 5)]
+"""Turns of a category, of so many."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Teams of the tests of the leaderboard; a benchmark for each test of shares."""
+    games = [
+        scored("means", 0.2),
+        scored("means", 0.4, game=1),
+        scored("means", 0.9, success=True, game=2),
+        scored("means", None, success=None, game=3),
+        scored("one game", 0.2),
+        scored("ceilings", 0.2, ceiling=0.4),
+        scored("ceilings", 0.6, ceiling=0.6, game=1),
+        scored("ceilings", 0.7, game=2),
+        scored("limits", 0.1, max_turns=5),
+        scored("limits", 0.9, game=1),
+        Game(RATED, model="rates"),
+        classified("shares", "a", "correct", "wrong", "correct", "no_oracle_or_attempt"),
+        classified("shares", "b", "lost", model="other"),
+        *(classified("intervals", str(at), *["wrong"] * hits, *["correct"] * (n - hits)) for at, (hits, n) in enumerate(COUNTS)),
+        classified("counted", "a", "wrong"),
+        classified("counted", "b", "correct"),
+        classified("counted", "c", "no_oracle_or_attempt"),
+        replace(classified("no level", "a", "wrong"), level=None),
+        Game([Step("1", categories=(("einstein_published", "wrong"), ("mine", "slow"), ("mine", "late")))], name="several"),
+    ]
+    yield from held_open(store_with(tmp_path_factory.mktemp("teams"), games))
+
+
+@pytest.fixture(scope="module")
+def leaderboard(store: Store) -> pl.DataFrame:
+    return query(store, "select * from leaderboard")
+
+
+@pytest.fixture(scope="module")
+def breakdown(store: Store) -> pl.DataFrame:
+    return query(store, "select * from failure_breakdown order by benchmark, taxonomy, category")
+
+
+def team(leaderboard: pl.DataFrame, name: str, columns: str) -> tuple[Any, ...]:
+    """These columns of the only row of a team."""
+    (row,) = leaderboard.filter(model=name).select(columns.split(", ")).rows()
+    return row
 
 
 # --- leaderboard ------------------------------------------------------------------------------------------------------------------------
 
 
-def test_means_errors_and_intervals_of_a_team(tmp_path: Path) -> None:
+def test_means_errors_and_intervals_of_a_team(leaderboard: pl.DataFrame) -> None:
     """Three scores and one game that broke: the broken one is counted, and in no other number."""
-    games = [scored("a", 0.2), scored("b", 0.4), scored("c", 0.9, success=True), scored("d", None, success=None)]
-    found = query(
-        store_with(tmp_path, games),
-        "select games, broken, n, score_mean, score_sem, score_low, score_high, successes, success_rate, success_low, success_high "
-        "from leaderboard",
-    ).row(0)
+    columns = "games, broken, n, score_mean, score_sem, score_low, score_high, successes, success_rate, success_low, success_high"
+    found = team(leaderboard, "means", columns)
     spread = math.sqrt((0.3**2 + 0.1**2 + 0.4**2) / 2)
     share = wilson(1, 3)
     assert share is not None
@@ -43,44 +108,26 @@ def test_means_errors_and_intervals_of_a_team(tmp_path: Path) -> None:
     assert found == pytest.approx((4, 1, 3, 0.5, spread / math.sqrt(3), float(ends.low), float(ends.high), 1, 1 / 3, *share), abs=1e-6)
 
 
-def test_one_game_has_a_mean_but_no_interval(tmp_path: Path) -> None:
+def test_one_game_has_a_mean_but_no_interval(leaderboard: pl.DataFrame) -> None:
     """An error needs two games."""
-    found = query(store_with(tmp_path, [scored("a", 0.2)]), "select score_mean, score_sem, score_low, score_high from leaderboard")
-    assert found.rows() == [(0.2, None, None, None)]
+    assert team(leaderboard, "one game", "score_mean, score_sem, score_low, score_high") == (0.2, None, None, None)
 
 
-def test_share_of_the_ceiling_is_the_mean_of_the_games_shares(tmp_path: Path) -> None:
+def test_share_of_the_ceiling_is_the_mean_of_the_games_shares(leaderboard: pl.DataFrame) -> None:
     """0.2 of 0.4 and 0.6 of 0.6: not 0.8 of 1.0. A game without a known ceiling is left out and the count says so."""
-    games = [scored("a", 0.2, ceiling=0.4), scored("b", 0.6, ceiling=0.6), scored("c", 0.7)]
-    found = query(store_with(tmp_path, games), "select n, ceiling_n, ceiling_share_mean, ceiling_share_sem from leaderboard")
-    assert found.row(0) == pytest.approx((3, 2, 0.75, 0.25))
+    found = team(leaderboard, "ceilings", "n, ceiling_n, ceiling_share_mean, ceiling_share_sem")
+    assert found == pytest.approx((3, 2, 0.75, 0.25))
 
 
-def test_turn_limits_are_not_pooled(tmp_path: Path) -> None:
+def test_turn_limits_are_not_pooled(leaderboard: pl.DataFrame) -> None:
     """A game of five turns is another experiment than one of twenty."""
-    found = query(
-        store_with(tmp_path, [scored("a", 0.1, max_turns=5), scored("b", 0.9)]),
-        "select max_turns, score_mean from leaderboard order by all",
-    )
-    assert found.rows() == [(5, 0.1), (20, 0.9)]
+    assert sorted(leaderboard.filter(model="limits").select("max_turns", "score_mean").rows()) == [(5, 0.1), (20, 0.9)]
 
 
-def test_rates_stand_beside_their_counts(tmp_path: Path) -> None:
-    """Six turns: followed, not followed by a refused move, asked, undone without a candidate, nothing done, and two moves at once."""
-    steps = [
-        Step('"B"', (DONE,), followed=True),
-        Step('"B"', (REFUSED,), followed=False),
-        Step('"B"', (ASK,)),
-        Step('"A"', (BACK,), oracle=()),
-        Step('"A"', ()),
-        Step('"C"', (DONE, REFUSED), followed=False),
-    ]
-    found = query(
-        store_with(tmp_path, [Game(steps)]),
-        "select turns, attempted, failed, failed_rate, clarify, clarify_rate, oracle_turns, followed, adherence, undoing, undoing_rate, "
-        "followed_action_position_layer, adherence_action_position_layer from leaderboard",
-    )
-    assert found.row(0) == (6, 5, 2, 0.4, 1, 1 / 6, 3, 1, 1 / 3, 1, 0.25, None, None)
+def test_rates_stand_beside_their_counts(leaderboard: pl.DataFrame) -> None:
+    columns = "turns, attempted, failed, failed_rate, clarify, clarify_rate, oracle_turns, followed, adherence, undoing, undoing_rate, "
+    columns += "followed_action_position_layer, adherence_action_position_layer"
+    assert team(leaderboard, "rates", columns) == (6, 5, 2, 0.4, 1, 1 / 6, 3, 1, 1 / 3, 1, 0.25, None, None)
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------------------------
@@ -129,17 +176,10 @@ def test_condition_of_a_craft_run(tmp_path: Path) -> None:
 # --- failure shares ---------------------------------------------------------------------------------------------------------------------
 
 
-def classified(name: str, model: str, *categories: str) -> Game:
-    return Game([Step("1", categories=(("t", category),)) for category in categories], name=name, model=model)
-
-
-def test_shares_are_of_the_turns_that_count(tmp_path: Path) -> None:
+def test_shares_are_of_the_turns_that_count(breakdown: pl.DataFrame) -> None:
     """Three classified turns and one without candidate: thirds, and no share for the one outside; a category of the other model is 0."""
-    games = [classified("a", "m", "correct", "wrong", "correct", "no_oracle_or_attempt"), classified("b", "other", "lost")]
-    found = query(
-        store_with(tmp_path, games),
-        "select category, turns, denominator, share, share_low, share_high from failure_breakdown where model = 'm' order by category",
-    )
+    columns = ("category", "turns", "denominator", "share", "share_low", "share_high")
+    found = breakdown.filter(benchmark="shares", model="m").select(columns)
     expected = [("correct", 2, 3, 2 / 3), ("lost", 0, 3, 0.0), ("no_oracle_or_attempt", 1, 3, None), ("wrong", 1, 3, 1 / 3)]
     assert found.rows() == [(*row[:3], row[3] and pytest.approx(row[3]), None, None) for row in expected]  # one game: no interval
 
@@ -155,33 +195,27 @@ def test_a_report_of_categories_can_be_about_one_taxonomy(tmp_path: Path) -> Non
         report(store, "failures", taxonomy="x")
 
 
-def test_shares_have_intervals_over_games(tmp_path: Path) -> None:
+def test_shares_have_intervals_over_games(breakdown: pl.DataFrame) -> None:
     """The interval is that of the games' counts, games without the category included."""
-    counts = [(2, 3), (0, 3), (1, 4), (3, 5)]
-    games = [classified(f"g{place}", "m", *["wrong"] * hits, *["correct"] * (size - hits)) for place, (hits, size) in enumerate(counts)]
-    (row,) = query(
-        store_with(tmp_path, games), "select turns, denominator, share_low, share_high from failure_breakdown where category = 'wrong'"
-    ).rows()
-    hits, sizes = np.array(counts, dtype=float).T
+    wrong = breakdown.filter(benchmark="intervals", category="wrong")
+    (row,) = wrong.select("turns", "denominator", "share_low", "share_high").rows()
+    hits, sizes = np.array(COUNTS, dtype=float).T
     expected = mean_interval(hits, sizes)
     assert row == (6, 15, pytest.approx(float(expected.low), abs=1e-6), pytest.approx(float(expected.high), abs=1e-6))
 
 
-def test_games_with_a_turn_that_counts_are_counted(tmp_path: Path) -> None:
+def test_games_with_a_turn_that_counts_are_counted(breakdown: pl.DataFrame) -> None:
     """One such turn is enough; a game without any is none of those that the share is of."""
-    games = [classified("a", "m", "wrong"), classified("b", "m", "correct"), classified("c", "m", "no_oracle_or_attempt")]
-    found = query(store_with(tmp_path, games), "select category, games from failure_breakdown order by category")
+    found = breakdown.filter(benchmark="counted").select("category", "games")
     assert found.rows() == [("correct", 2), ("no_oracle_or_attempt", 2), ("wrong", 2)]
 
 
-def test_tasks_without_a_level_have_their_own_row(tmp_path: Path) -> None:
+def test_tasks_without_a_level_have_their_own_row(breakdown: pl.DataFrame) -> None:
     """A null level is a group like any other, with its counts."""
-    game = Game([Step("1", categories=(("t", "wrong"),))], level=None)
-    assert query(store_with(tmp_path, [game]), "select level, turns, share from failure_breakdown").rows() == [(None, 1, 1.0)]
+    assert breakdown.filter(benchmark="no level").select("level", "turns", "share").rows() == [(None, 1, 1.0)]
 
 
-def test_one_taxonomy_of_a_benchmark_is_shown_where_none_is_asked_for(tmp_path: Path) -> None:
+def test_one_taxonomy_of_a_benchmark_is_shown_where_none_is_asked_for(breakdown: pl.DataFrame) -> None:
     """The published one, also where another says more."""
-    step = Step("1", categories=(("einstein_published", "wrong"), ("mine", "slow"), ("mine", "late")))
-    found = query(store_with(tmp_path, [Game([step])]), "select distinct taxonomy, is_default from failure_breakdown order by taxonomy")
+    found = breakdown.filter(benchmark="einstein").select("taxonomy", "is_default").unique().sort("taxonomy")
     assert found.rows() == [("einstein_published", True), ("mine", False)]

@@ -49,6 +49,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     yield from held_open(played)
 
 
+@pytest.fixture(scope="module")
+def overview(store: Store) -> list[str]:
+    """The texts on the first figure of the page Overview."""
+    (figure, *_) = figures_of(store, "/")
+    return [annotation.text for annotation in figure.layout.annotations]
+
+
 def rows(store: Store, script: str, where: str = "true") -> list[dict[str, Any]]:
     return query(store, f"select * from avalon_accusations where model like '%{script}' and {where} order by role, judge").to_dicts()
 
@@ -90,10 +97,9 @@ def test_labels_of_people_count_in_the_same_way(store: Store) -> None:
     assert total > 4
 
 
-def test_pages_show_the_measure_of_the_family_and_missions_in_order(store: Store) -> None:
+def test_pages_show_the_measure_of_the_family_and_missions_in_order(store: Store, overview: list[str]) -> None:
     """Overview had no panel of proven mistakes; missions had the order in which some leader had a choice, and unknown chances were "0"."""
-    (overview, *_) = figures_of(store, "/")
-    assert "Proven mistakes" in [annotation.text for annotation in overview.layout.annotations]
+    assert "Proven mistakes" in overview
     _, trust, _ = figures_of(store, "/avalon")
     missions = [text.partition("<")[0] for text in trust.layout.yaxis.ticktext]
     assert missions == sorted(missions)
@@ -109,14 +115,13 @@ def test_the_commonest_failure_is_one_that_went_wrong(store: Store) -> None:
     assert not any(f" {words}" in sentence for sentence in failures for words in right)
 
 
-def test_avalon_has_no_correction_spirals(store: Store) -> None:
+def test_avalon_has_no_correction_spirals(store: Store, overview: list[str]) -> None:
     """Every turn makes a new state, so that 0 % of turns in spirals was no result of a team; refusals and questions are known."""
     assert query(store, "SELECT count(*) FROM spiral_games").item() == 0
     assert query(store, "SELECT count(*) FROM recorded_games").item() == query(store, "SELECT count(*) FROM games").item()
     assert query(store, "SELECT DISTINCT spiral_share FROM families UNION SELECT spiral_share FROM team_overview").rows() == [(None,)]
     assert query(store, "SELECT DISTINCT clarify FROM leaderboard").rows() == [(0,)]
-    (overview, *_) = figures_of(store, "/")
-    assert "Turns in spirals" not in [annotation.text for annotation in overview.layout.annotations]
+    assert "Turns in spirals" not in overview
     shown = {path: to_html(draw_page(store, Address.parse(path, "")).content) for path in ("/", "/spirals", "/compare")}
     assert "Most correction spirals" not in shown["/"]
     assert "No correction spirals: every turn makes a new state." in shown["/"]

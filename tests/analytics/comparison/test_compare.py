@@ -325,6 +325,7 @@ PUBLISHED = [("redundant", "over-remover", 0.160, 0.106, 0.213), ("clear", "vagu
 
 
 @pytest.mark.shared
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("expected", PUBLISHED)
 def test_differences_on_the_published_games(engine_store: Store, expected: tuple[str, str, float, float, float]) -> None:
     """In Python and from the command line."""
@@ -362,7 +363,7 @@ def test_the_command_shows_the_words_in_every_format(engine_store: Store, output
 
 
 @pytest.mark.shared
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metric", ["success", "turns", "adherence", "clarify", "spirals", "turns_wasted", "messages", "craft.iou_score"])
 def test_any_number_of_the_store_can_be_compared(engine_store: Store, metric: str) -> None:
     """Each gives rows with finite numbers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from games.einstein.setup import GameSetup, header_of
 from ingest.files.run import ingest_paths
 from schemas.game import ActionEntry, End, LogWriter, Turn
 from schemas.store.store import Store
+from tests.masters import held_open
 from tests.places import DOCS
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
@@ -37,15 +39,15 @@ P2_WRONG_TOO = "move block1 from player2_bin to top_right_bin"
 Spiral = tuple[str, int, int]
 
 
-def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral]:
-    """Play these actions in turn, ingest the log, and give what the view finds: kind, first turn, last turn."""
+def write(log: Path, actions: list[str], rules: str = "sane", seed: int = 1) -> None:
+    """Play these actions in turn."""
     settings = GameSettings(modes=("none", "none"), reasoning=False, rules="sane" if rules == "sane" else "published")
     game = Game(parse_game_id(GAME), settings)
     started = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
     header = header_of(
-        GameSetup(puzzle=game.puzzle, settings=settings, taken={"Player1": "one", "Player2": "two"}, seed=1, started_at=started)
+        GameSetup(puzzle=game.puzzle, settings=settings, taken={"Player1": "one", "Player2": "two"}, seed=seed, started_at=started)
     )
-    with LogWriter(folder / "logs" / "game.jsonl", header) as log:
+    with LogWriter(log, header) as writer:
         for number, action in enumerate(actions, start=1):
             raw = f"<ACTION>{action}</ACTION>"
             agent = AGENTS[(number - 1) % 2]
@@ -61,7 +63,7 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
                 error_text=refusal_text(code),
                 undoes=is_undo(step),
             )
-            log.turn(
+            writer.turn(
                 Turn(
                     turn=number,
                     at=started.isoformat(),
@@ -75,15 +77,8 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
                 )
             )
         correct = game.state().table.correct(game.puzzle) / 4
-        log.end(End(success=game.state().success, score=correct, stop_reason=str(game.stop_reason), turns_taken=len(actions)))
-    store = Store(folder / "test.duckdb")
-    assert ingest_paths([folder / "logs"], store, workers=1).rejected == []
-    ensure_installed(store)
-    assert query(store, "from log_disagreements").is_empty()
-    return [(kind, first, last) for kind, first, last in query(store, _FOUND).rows()]
+        writer.end(End(success=game.state().success, score=correct, stop_reason=str(game.stop_reason), turns_taken=len(actions)))
 
-
-_FOUND = "select kind, start_turn, end_turn from correction_spirals order by all"
 
 CASES: dict[str, tuple[list[str], list[Spiral]]] = {
     "a refused move again, nothing changed between": ([P1_WRONG, "pass", P1_WRONG], [("repeated_failure", 1, 3), ("stall", 1, 3)]),
@@ -110,18 +105,49 @@ CASES: dict[str, tuple[list[str], list[Spiral]]] = {
 }
 
 
-@pytest.mark.sampled(4)
+UNDOING = [
+    *(P1_PLACES_0, P2_PLACES_1, P1_TAKES_0, P2_TAKES_1, P1_RETURNS_0, P2_PARKS_BACK, P1_PLACES_0, P2_TAKES_1),
+    *("move block0 from bottom_right_bin to bottom_left_bin", P2_WRONG),
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A game of each case, and three more, distinguished by their files."""
+    folder = tmp_path_factory.mktemp("planted")
+    for seed, (name, (actions, _)) in enumerate(CASES.items()):  # of two logs that are alike one would be a copy
+        write(folder / "logs" / f"{name}.jsonl", actions, seed=seed)
+    write(folder / "logs" / "published.jsonl", ["pass"] * 3, "published")
+    write(folder / "logs" / "sane.jsonl", ["pass"] * 3)
+    write(folder / "logs" / "undoing.jsonl", UNDOING)
+    store = Store(folder / "test.duckdb")
+    report = ingest_paths([folder / "logs"], store, workers=1)
+    assert (report.rejected, report.episodes) == ([], len(CASES) + 3)
+    ensure_installed(store)
+    assert query(store, "from log_disagreements").is_empty()
+    yield from held_open(store)
+
+
+@pytest.fixture(scope="module")
+def found(store: Store) -> dict[str, list[Spiral]]:
+    """Name of a game's file -> what the view finds: kind, first turn, last turn."""
+    games: dict[str, list[Spiral]] = {Path(file).stem: [] for (file,) in query(store, "select file from episodes").rows()}
+    sql = "select file, kind, start_turn, end_turn from correction_spirals join episodes using (episode_id) order by all"
+    for file, *spiral in query(store, sql).rows():
+        games[Path(file).stem].append(tuple(spiral))
+    return games
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_planted_stretch(name: str, tmp_path: Path) -> None:
+def test_planted_stretch(name: str, found: dict[str, list[Spiral]]) -> None:
     """Exactly the planted spirals are found, turn by turn."""
-    actions, spirals = CASES[name]
-    assert played(tmp_path, actions) == spirals
+    assert found[name] == CASES[name][1]
 
 
-def test_refused_passes_repeat_by_the_published_rules(tmp_path: Path) -> None:
+def test_refused_passes_repeat_by_the_published_rules(found: dict[str, list[Spiral]]) -> None:
     """There a pass is an action that fails; by the sane rules it is none that could be tried again."""
-    assert played(tmp_path / "published", ["pass"] * 3, "published") == [("repeated_failure", 1, 3), ("stall", 1, 3)]
-    assert played(tmp_path / "sane", ["pass"] * 3) == [("stall", 1, 3)]
+    assert found["published"] == [("repeated_failure", 1, 3), ("stall", 1, 3)]
+    assert found["sane"] == [("stall", 1, 3)]
 
 
 def kinds(folder: Path, persona: str) -> dict[str, int]:
@@ -144,15 +170,12 @@ def test_personas_make_the_spirals_that_they_are_made_for(tmp_path: Path) -> Non
     assert kinds(tmp_path / "sensible", "sensible") == {}
 
 
-def test_the_page_on_spirals_says_what_the_adapter_does(tmp_path: Path) -> None:
+def test_the_page_on_spirals_says_what_the_adapter_does(store: Store) -> None:
     """Its row for Einstein: out of a corner bin or from the common bin to a start bin, carried out or not, and nothing else."""
     page = (DOCS / "dev" / "benchmark_rules.md").read_text(encoding="utf-8")
     (row,) = [line for line in page.splitlines() if line.startswith("| einstein |")]
     assert "out of the corner bin it lies in, or from the common bin to a start bin" in row
     assert "carried out or not" in row
-
-    actions = [P1_PLACES_0, P2_PLACES_1, P1_TAKES_0, P2_TAKES_1, P1_RETURNS_0, P2_PARKS_BACK, P1_PLACES_0, P2_TAKES_1]
-    actions += ["move block0 from bottom_right_bin to bottom_left_bin", P2_WRONG]
-    played(tmp_path, actions)
-    undoing = query(Store(tmp_path / "test.duckdb"), "select turn from actions where undoes order by turn")
+    sql = "select turn from actions join episodes using (episode_id) where undoes and file like '%undoing.jsonl' order by turn"
+    undoing = query(store, sql)
     assert undoing["turn"].to_list() == [3, 4, 6, 9]

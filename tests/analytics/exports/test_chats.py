@@ -26,9 +26,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("chats")
     with seat_server("script") as address:
         url = ("--base-url", f"{address}/v1")
-        play("craft", home / "logs" / "c", ["all=openai/stub"], "--games", "4", "--turns", "3", "--reachable", *url)
-        play("einstein", home / "logs" / "e", ["all=openai/stub"], "--games", "6", "--turns", "8", *url)
-        play("asympuzl", home / "logs" / "a", ["all=openai/stub"], "--size", "3", "--games", "3", *url)
+        play("craft", home / "logs" / "c", ["all=openai/stub"], "--games", "2", "--turns", "3", "--reachable", *url)
+        play("einstein", home / "logs" / "e", ["all=openai/stub"], "--games", "3", "--turns", "4", *url)
+        play("asympuzl", home / "logs" / "a", ["all=openai/stub"], "--size", "3", "--games", "2", *url)
     cotrace(
         "play",
         "craft",

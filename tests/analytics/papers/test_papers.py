@@ -127,7 +127,7 @@ def test_einstein_table_2_is_what_the_published_code_gives(einstein: Store) -> N
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in {"craft", "overcooked"})) for name in FAMILIES])
 def test_every_item_is_filled_or_says_what_is_missing(stores: Stores, name: str) -> None:
     """And every note's query runs."""
     store = stores(name)
