@@ -365,7 +365,9 @@ def test_a_folder_of_any_name_is_its_own(logs: Path, tmp_path: Path, name: str) 
     assert query(lake, "SELECT count(*) FROM episodes").rows() == [(5,)]
 
 
-@pytest.mark.parametrize("damage", [pytest.param("file", marks=pytest.mark.long), "pages", "log", "views"])
+@pytest.mark.parametrize(
+    "damage", [pytest.param("file", marks=pytest.mark.long), "pages", pytest.param("log", marks=pytest.mark.long), "views"]
+)
 def test_damage_is_told_in_one_line_with_the_mend(
     filled: tuple[LakeStore, Store], tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
@@ -473,6 +475,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.long
 def test_a_log_that_may_not_be_written_is_told_in_one_line() -> None:
     """What deltalake says of it has several lines, in colours."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are its user's alone
@@ -487,9 +490,12 @@ def test_a_log_that_may_not_be_written_is_told_in_one_line() -> None:
         assert len(contents(lake)["episode_metrics"]) == 1
 
 
-def test_a_game_may_be_called_as_it_likes(tmp_path: Path) -> None:
+NAMES = ["my game", "a/../b", "a%2Fb", "a=b&c'*?日本", "a%b", "a'b", "a*b?", "日本", "plain"]
+
+
+@pytest.mark.parametrize("names", [NAMES[:4], pytest.param(NAMES[4:], marks=pytest.mark.long)], ids=["some", "others"])
+def test_a_game_may_be_called_as_it_likes(tmp_path: Path, names: list[str]) -> None:
     """Its name is a part of the names of files, whose escapes deltalake escapes once more: one space made the lake unreadable."""
-    names = ["my game", "a/../b", "a%2Fb", "a%b", "a=b&c", "a'b", "a*b?", "日本", "plain"]
     for place, name in enumerate(names):
         with GameLog(tmp_path / "logs" / f"{place}.jsonl", benchmark=name, agents=["a"]) as log:
             log.turn(messages=[("a", "hi")])
@@ -529,7 +535,7 @@ def test_a_part_without_a_game_is_not_copied(filled: tuple[LakeStore, Store], tm
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("hours", "deleted"), [(0.001, False), (1e300, False), (0, True)])
+@pytest.mark.parametrize(("hours", "deleted"), [(0.001, False), pytest.param(1e300, False, marks=pytest.mark.long), (0, True)])
 def test_part_of_an_hour_is_no_hour_at_all(filled: tuple[LakeStore, Store], tmp_path: Path, hours: float, *, deleted: bool) -> None:
     """What was in use a minute ago stays, and so does everything for ever."""
     lake = LakeStore(shutil.copytree(filled[0].place.uri, tmp_path / "lake"))
