@@ -10,7 +10,7 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -60,18 +60,18 @@ _VOUCH: Final = frozenset(
 )
 
 
-def vouched_in(path: Path) -> Iterator[tuple[int, str]]:
+def vouched_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Line and expression of what calls texts escaped, or rows free of secrets, without looking at them."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes:
         is_own = isinstance(node, ast.Attribute) and node.attr == "own" and isinstance(node.value, ast.Name) and node.value.id in _KINDS
         is_struck = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Struck"
         if isinstance(node, ast.expr) and (is_own or is_struck):
             yield node.lineno, ast.unparse(node)
 
 
-def templates_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and expression of each template of a file, or form of an escaped text, that is neither a literal nor a constant."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def templates_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Line and expression of each template, or form of an escaped text, that is neither a literal nor a constant."""
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         template = None
@@ -98,10 +98,11 @@ def main() -> int:
     for package in _PACKAGES:
         for path in sorted((_ROOT / package).rglob("*.py")):
             name = path.relative_to(_ROOT).as_posix()
-            for line, text in () if name in _VOUCH else vouched_in(path):
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+            for line, text in () if name in _VOUCH else vouched_in(nodes):
                 found += 1
                 print(f"{name}:{line}: {text} takes a text as it is: put it into a form, so that it is escaped")
-            for line, text in () if name in _FILL_OWN_TEXTS else templates_of(path):
+            for line, text in () if name in _FILL_OWN_TEXTS else templates_in(nodes):
                 found += 1
                 print(
                     f"{name}:{line}: {text!r} is filled in as a template: use an f-string, or a constant; a text of a log must never be one"
