@@ -26,7 +26,7 @@ store = Store(os.environ["COTRACE_STORE"])
 with store.reading() as connection:
     (episode,), *_ = connection.execute("SELECT episode_id FROM episodes ORDER BY 1").fetchall()
 for page in pages():
-    if sys.argv[2] == "few" and page.PATH not in ("/", "/game", "/lockbox"):
+    if sys.argv[2] == "few" and page.PATH not in ("/game", "/lockbox"):
         continue
     address = Address(page.PATH, {"episode": (episode,), "turn": ("1",)} if page.PATH == "/game" else {})
     with reader(store, address) as read:
