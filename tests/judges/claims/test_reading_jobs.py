@@ -149,7 +149,7 @@ def test_what_was_read_before_an_interruption_is_in_the_store(store: Store, url:
     with pytest.raises(KeyboardInterrupt):
         read_texts(request, store, stop)
     stored, had = rows(store)[0], asked(url)
-    assert TEXTS // 2 - 4 <= stored
+    assert stored >= TEXTS // 2 - 4
     assert had - stored <= 4  # what was on its way; more may have been asked than reported: replies wait for the disk together
     assert read_texts(request, store).read_before == stored
     assert rows(store) == (TEXTS, TEXTS, TEXTS)
