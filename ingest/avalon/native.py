@@ -10,6 +10,7 @@ from games.avalon.value import chances
 from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived, played_again, without_lost_replies
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
+from schemas.common.wording import counted
 from schemas.game import ActionEntry, End, Header, Turn
 from schemas.records import EpisodeMetric, Failure, LogDisagreement, TurnMetric, TurnValue
 
@@ -106,10 +107,14 @@ def _vote(placed: dict[str, Any], voter: str) -> tuple[str, str | None]:
     if found is None or vote is None:
         return "vote_undecided", None
     if vote == "approve" and found["bad"] and found["open_teams"]:
-        return "approves_proven_bad", f"{found['basis']}: evil on the team in all {found['worlds']} evil sets that were possible"
+        return "approves_proven_bad", f"{found['basis']}: evil on the team in {_possible(found['worlds'])}"
     if vote == "reject" and found["clean"]:
-        return "rejects_proven_clean", f"no one of the team is evil in the {found['worlds']} evil sets that were possible"
-    return "vote_not_refuted", f"evil on the team in {found['bad_worlds']} of {found['worlds']} evil sets"
+        return "rejects_proven_clean", f"no one of the team is evil in {_possible(found['worlds'])}"
+    return "vote_not_refuted", f"evil on the team in {found['bad_worlds']} of {counted(found['worlds'], 'evil set')}"
+
+
+def _possible(worlds: int) -> str:
+    return "the only evil set that was possible" if worlds == 1 else f"all {worlds} evil sets that were possible"
 
 
 def _of_team(table: Table, turn: Turn, row: Any) -> Iterator[Failure]:

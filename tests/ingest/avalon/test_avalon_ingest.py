@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ingest.adapters import recognise, recognise_by_keys
 from ingest.avalon import adapter
 from ingest.reading.adapter_types import Place, Reading
 from schemas.common.errors import BadInputError
+from schemas.records import Failure
 
 
 def published(size: int = 5, seed: int = 1) -> dict[str, Any]:
@@ -88,6 +90,13 @@ def test_a_whole_game_is_read_without_differences(size: int) -> None:
     assert reading.rows["log_disagreements"] == []
     assert (episode.success, str(episode.started_at)) == (published(size)["winner"] == "good", "2026-01-02 03:04:05")  # type: ignore[attr-defined]
     assert json.loads(run.condition)["memory"] is None  # type: ignore[attr-defined]
+
+
+def test_evidence_counts_in_plain_english() -> None:
+    """A vote against what is proven: one evil set is the only one, not all 1 of them."""
+    found = [failure.evidence or "" for failure in read(published(seed=5)).rows["failures"] if isinstance(failure, Failure)]
+    assert any("in the only evil set that was possible" in evidence for evidence in found)
+    assert [evidence for evidence in found if re.search(r"\b1 evil sets", evidence)] == []
 
 
 def without_roles(game: dict[str, Any]) -> None:
