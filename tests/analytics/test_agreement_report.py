@@ -24,7 +24,8 @@ from schemas.common.errors import UsageError
 from schemas.records import Label
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.analytics.test_views_judges import FOUND, TRUTH, UNITS, job, judged, label, verdict
+from tests.analytics.given import Given
+from tests.analytics.test_views_judges import FOUND, GAMES, TRUTH, UNITS, job, judged, label, verdict
 from tests.masters import held_open
 
 RUBRICS = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency", "ALL": ALL}
@@ -144,12 +145,26 @@ def test_intervals_hold_their_value(of_published: pl.DataFrame) -> None:
         assert told.filter((pl.col(f"{name}_low") < -1) | (pl.col(f"{name}_high") > 1)).is_empty()
 
 
-def test_a_judge_against_people_by_hand(tmp_path: Path) -> None:
+GIVEN = Given()
+ONE, MODEL = job("a"), job("b", judge="llm:x/y")
+
+
+@pytest.fixture(scope="module")
+def of_given(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    """The report of all that tests were given."""
+    return agreement_report(GIVEN.store_in(tmp_path_factory.mktemp("given"), GAMES))
+
+
+@pytest.fixture
+def found(of_given: pl.DataFrame, request: pytest.FixtureRequest) -> pl.DataFrame:
+    """Its rows about the test's own answers."""
+    return of_given.filter(rubric=request.function.__name__)
+
+
+@GIVEN([MODEL], [verdict(MODEL, *one) for one in zip(UNITS, FOUND, strict=True)], [label(*one) for one in zip(UNITS, TRUTH, strict=True)])
+def test_a_judge_against_people_by_hand(found: pl.DataFrame) -> None:
     """Nine answers: six agree; of four yes three are found; of three no (an unclear left out) two are."""
-    run = job("a", judge="llm:x/y")
-    rows = [verdict(run, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
-    store = judged(tmp_path, [run], rows, [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)])
-    (row,) = agreement_report(store).to_dicts()
+    (row,) = found.to_dicts()
     assert (row["kind"], row["rater_a"], row["rater_b"], row["units"], row["games"]) == ("judge_people", "people", "llm:x/y", 9, 3)
     assert row["agreement"] == pytest.approx(6 / 9)
     assert row["sensitivity"] == pytest.approx(3 / 4)
@@ -157,28 +172,32 @@ def test_a_judge_against_people_by_hand(tmp_path: Path) -> None:
     assert row["confusion"] == '{"no":{"no":2,"unclear":1,"yes":1},"yes":{"no":1,"yes":3},"na":{"na":1}}'
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("found", [["yes"] * 9, FOUND])
-def test_a_few_units_show_nothing(tmp_path: Path, found: list[str]) -> None:
+ALWAYS, AGAIN = job("c", judge="llm:x/y"), job("d", judge="llm:z")
+
+
+@GIVEN(
+    [ALWAYS, AGAIN],
+    [verdict(ALWAYS, unit, "yes", repeat=repeat) for repeat in (1, 2) for unit in UNITS]
+    + [verdict(AGAIN, *one, repeat=repeat) for repeat in (1, 2) for one in zip(UNITS, FOUND, strict=True)],
+    [label(*one, who) for who in ("p", "q") for one in zip(UNITS, TRUTH, strict=True)],
+)
+def test_a_few_units_show_nothing(found: pl.DataFrame) -> None:
     """Nine units tell neither whether a judge that always answers alike errs, nor whether people agree, nor whether it is steady."""
-    run = job("a", judge="llm:x/y")
-    rows = [verdict(run, unit, answer, repeat=repeat) for repeat in (1, 2) for unit, answer in zip(UNITS, found, strict=True)]
-    labels = [label(unit, answer, annotator=who) for who in ("p", "q") for unit, answer in zip(UNITS, TRUTH, strict=True)]
-    report = agreement_report(judged(tmp_path, [run], rows, labels))
-    assert set(report["kind"]) == {"judge_people", "judge_repeats", "people"}
-    assert all("only 9 units: too few for a conclusion about" in advice for advice in report["advice"])
+    assert set(found["kind"]) == {"judge_people", "judge_repeats", "judge_judge", "people"}
+    assert all("only 9 units: too few for a conclusion about" in advice for advice in found["advice"])
 
 
-def test_full_agreement_is_not_taken_for_certainty(tmp_path: Path) -> None:
+SURE = [(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
+
+
+@GIVEN([ONE], [verdict(ONE, unit, answer.lower()) for unit, answer in SURE], [label(*one) for one in SURE])
+def test_full_agreement_is_not_taken_for_certainty(found: pl.DataFrame) -> None:
     """Eight answers in three games without a difference: intervals for all coefficients, that reach 1 and down to about a half.
 
     By hand: with half an answer added each way the log odds are log(8.5 / 0.5) = 2.833, the variance of what was added
     0.5 / 8.5^2 + 0.5 / 0.5^2 = 2.007, so at most 1 / (1 + exp(-2.833 + 1.96 * 1.417)) = 0.51; unequal games widen it a little.
     """
-    run = job("a")
-    rows = [verdict(run, unit, answer.lower()) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
-    labels = [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
-    (row,) = agreement_report(judged(tmp_path, [run], rows, labels)).to_dicts()
+    (row,) = found.to_dicts()
     assert 0.43 < row["agreement_low"] < 0.514
     assert row["agreement_high"] == row["agreement"] == 1.0
     for name in ("kappa", "alpha_nominal", "ac1"):
@@ -187,33 +206,43 @@ def test_full_agreement_is_not_taken_for_certainty(tmp_path: Path) -> None:
         assert row[f"{name}_high"] == pytest.approx(1.0, abs=0.02)
 
 
-def test_numbers_of_answers_are_the_rubrics(tmp_path: Path) -> None:
+@GIVEN(
+    [ONE],
+    [verdict(ONE, unit, "no")._replace(question="FM-1.1") for unit in UNITS[:4]],
+    [label(unit, "Yes")._replace(question="FM-1.1", score=1.0) for unit in UNITS[:4]],
+    rubric="mast",
+)
+def test_numbers_of_answers_are_the_rubrics(of_given: pl.DataFrame) -> None:
     """In MAST the yes is the failure, so its number is 0, whatever a label file takes for granted."""
-    run = job("a")._replace(rubric="mast")
-    question = "FM-1.1"
-    rows = [verdict(run, unit, "no")._replace(rubric="mast", question=question) for unit in UNITS[:4]]
-    labels = [label(unit, "Yes")._replace(rubric="mast", question=question, score=1.0) for unit in UNITS[:4]]
-    (row,) = agreement_report(judged(tmp_path, [run], rows, labels)).filter(pl.col("question") == question).to_dicts()
+    (row,) = of_given.filter(rubric="mast", question="FM-1.1").to_dicts()
     assert (row["mean_a"], row["mean_b"], row["sensitivity"]) == (0.0, 1.0, 0.0)
 
 
-def test_what_is_not_answered_is_told_and_in_no_coefficient(tmp_path: Path) -> None:
+@GIVEN(
+    [ONE],
+    [verdict(ONE, UNITS[0], "yes"), verdict(ONE, UNITS[1], None, status="undecided")],
+    [label(unit, "Yes") for unit in UNITS[:3]],
+)
+def test_what_is_not_answered_is_told_and_in_no_coefficient(found: pl.DataFrame) -> None:
     """Three labels, one answer, one undecided, one never asked."""
-    run = job("a")
-    rows = [verdict(run, UNITS[0], "yes"), verdict(run, UNITS[1], None, status="undecided")]
-    store = judged(tmp_path, [run], rows, [label(unit, "Yes") for unit in UNITS[:3]])
-    (row,) = agreement_report(store).to_dicts()
+    (row,) = found.to_dicts()
     assert (row["units"], row["unanswered"], row["agreement"], row["kappa"]) == (1, 1, 1.0, None)
 
 
-def test_everybody_is_compared_with_everybody(tmp_path: Path) -> None:
+@GIVEN(
+    [ONE, MODEL, AGAIN],
+    [
+        verdict(ONE, UNITS[0], "yes"),
+        verdict(AGAIN, UNITS[0], "yes"),
+        verdict(MODEL, UNITS[0], "yes"),
+        verdict(MODEL, UNITS[0], "no", repeat=2),
+    ],
+    [label(UNITS[0], "Yes", "p"), label(UNITS[0], "No", "q")],
+)
+def test_everybody_is_compared_with_everybody(found: pl.DataFrame) -> None:
     """People among themselves, repeats, engine and judge against people, the judge against the engine, and two judges."""
-    engine, model, other = job("a"), job("b", judge="llm:x/y"), job("c", judge="llm:z")
-    rows = [verdict(engine, UNITS[0], "yes"), verdict(other, UNITS[0], "yes")]
-    rows += [verdict(model, UNITS[0], "yes"), verdict(model, UNITS[0], "no", repeat=2)]
-    store = judged(tmp_path, [engine, model, other], rows, [label(UNITS[0], "Yes", "p"), label(UNITS[0], "No", "q")])
-    found = agreement_report(store).select("kind", "rater_a", "rater_b", "pairs", "agreement").sort("kind", "rater_a", "rater_b").rows()
-    assert found == [
+    pairs = found.select("kind", "rater_a", "rater_b", "pairs", "agreement").sort("kind", "rater_a", "rater_b")
+    assert pairs.rows() == [
         ("judge_engine", "engine", "llm:x/y", 2, 0.5),
         ("judge_engine", "engine", "llm:z", 1, 1.0),
         ("judge_judge", "llm:x/y", "llm:z", 2, 0.5),
@@ -311,16 +340,22 @@ def test_units_that_look_alike_stand_in_one_row() -> None:
         assert found[f"mean_mean_{name}_p"] == pytest.approx(reference.pvalue)
 
 
-def test_ac1_is_over_the_scale_of_the_rubric(tmp_path: Path) -> None:
+SAID = [("yes", "yes"), ("no", "yes"), ("yes", "no"), ("no", "no"), ("yes", "yes"), ("yes", "yes")]
+"""By people and by a judge."""
+
+
+@GIVEN(
+    [MODEL],
+    [verdict(MODEL, unit, answer) for unit, (_, answer) in zip(UNITS, SAID, strict=False)],
+    [label(unit, answer) for unit, (answer, _) in zip(UNITS, SAID, strict=False)],
+    rubric="pragmatic_sufficiency",
+)
+def test_ac1_is_over_the_scale_of_the_rubric(of_given: pl.DataFrame) -> None:
     """Of a rubric with yes, unclear and no, to one question of which nobody said unclear: three answers could have been given."""
-    run = job("a", judge="llm:x/y")
-    said = [("yes", "yes"), ("no", "yes"), ("yes", "no"), ("no", "no"), ("yes", "yes"), ("yes", "yes")]
-    verdicts = [verdict(run, unit, judge)._replace(rubric="pragmatic_sufficiency") for unit, (_, judge) in zip(UNITS, said, strict=False)]
-    labels = [label(unit, people)._replace(rubric="pragmatic_sufficiency") for unit, (people, _) in zip(UNITS, said, strict=False)]
-    (row,) = agreement_report(judged(tmp_path, [run], verdicts, labels)).filter(kind="judge_people", question="PS1").to_dicts()
-    n = len(verdicts)
-    observed = sum(a == b for a, b in said[:n]) / n
-    share = sum((a == "yes") + (b == "yes") for a, b in said[:n]) / (2 * n)
+    (row,) = of_given.filter(rubric="pragmatic_sufficiency", kind="judge_people", question="PS1").to_dicts()
+    n = len(SAID)
+    observed = sum(a == b for a, b in SAID) / n
+    share = sum((a == "yes") + (b == "yes") for a, b in SAID) / (2 * n)
     chance = 2 * share * (1 - share) / 2
     assert row["ac1"] == pytest.approx((observed - chance) / (1 - chance))
 

@@ -67,6 +67,7 @@ def test_a_model_that_changed_between_two_jobs_is_found(tmp_path: Path) -> None:
     assert not drift_report(store).filter(pl.col("compared") == "within")["drifted"].any()
 
 
+@pytest.mark.long  # that no drift is claimed of it is simulated below
 def test_a_model_that_stays_what_it_is_is_left_alone(tmp_path: Path) -> None:
     """Its answers change at random from job to job, in both directions: no question claims a drift, and repeats differ as often."""
     store = store_of(tmp_path / "s.duckdb", 20, TURNS)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -16,7 +17,9 @@ from dashboards.page_file import page_file
 from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import batches
 from schemas.store.store import Store
+from tests.analytics.given import Given
 from tests.analytics.little_games import Candidate, Game, Move, Step, store_with
+from tests.masters import held_open
 
 STARTED = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone
 SCORES = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
@@ -85,114 +88,142 @@ def judged(folder: Path, runs: Sequence[JudgeRun], verdicts: Sequence[Verdict], 
     return store
 
 
+GIVEN = Given()
+Rows = Callable[[str, str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """What all tests of this file were given."""
+    yield from held_open(GIVEN.store_in(tmp_path_factory.mktemp("given"), GAMES))
+
+
+@pytest.fixture
+def rows(store: Store, request: pytest.FixtureRequest) -> Rows:
+    """Columns and view -> its rows about the test's own answers, in the order of the columns."""
+    own = {"rubric": request.function.__name__}
+    return lambda columns, view: query(store, f"select {columns} from {view} where rubric = $rubric order by all", own).rows()
+
+
 # --- which verdicts count ---------------------------------------------------------------------------------------------------------------
 
+OLD, NEW = job("z-old"), job("a-new", hours=1)
 
-def test_the_latest_job_counts(tmp_path: Path) -> None:
+
+@GIVEN([OLD, NEW], [verdict(OLD, ("g1", 1), "no"), verdict(OLD, ("g1", 2), "no"), verdict(NEW, ("g1", 1), "yes")])
+def test_the_latest_job_counts(rows: Rows) -> None:
     """A second job replaces the answers it gave, and leaves the others."""
-    old, new = job("z-old"), job("a-new", hours=1)
-    store = judged(tmp_path, [old, new], [verdict(old, ("g1", 1), "no"), verdict(old, ("g1", 2), "no"), verdict(new, ("g1", 1), "yes")])
-    assert query(store, "select turn, answer from verdicts_latest order by turn").rows() == [(1, "yes"), (2, "no")]
+    assert rows("turn, answer", "verdicts_latest") == [(1, "yes"), (2, "no")]
 
 
-def test_a_later_failure_counts_too(tmp_path: Path) -> None:
+@GIVEN([OLD, NEW], [verdict(OLD, ("g1", 1), "no"), verdict(NEW, ("g1", 1), None, status="failed")])
+def test_a_later_failure_counts_too(rows: Rows) -> None:
     """The latest word on a unit may be that no reply came."""
-    old, new = job("old"), job("new", hours=1)
-    store = judged(tmp_path, [old, new], [verdict(old, ("g1", 1), "no"), verdict(new, ("g1", 1), None, status="failed")])
-    assert query(store, "select status from verdicts_latest").rows() == [("failed",)]
+    assert rows("status", "verdicts_latest") == [("failed",)]
 
 
-def test_judges_variants_and_repeats_stand_side_by_side(tmp_path: Path) -> None:
+PLAIN, OPENED, OTHER = job("a"), job("b", hours=1, variant="published"), job("c", hours=2, judge="llm:x/y")
+UNIT = ("g1", 1)
+
+
+@GIVEN(
+    [PLAIN, OPENED, OTHER],
+    [verdict(PLAIN, UNIT, "no"), verdict(PLAIN, UNIT, "no", repeat=2), verdict(OPENED, UNIT, "no"), verdict(OTHER, UNIT, "no")],
+)
+def test_judges_variants_and_repeats_stand_side_by_side(rows: Rows) -> None:
     """None of them replaces another."""
-    plain, opened, other = job("a"), job("b", hours=1, variant="published"), job("c", hours=2, judge="llm:x/y")
-    unit = ("g1", 1)
-    rows = [verdict(plain, unit, "no"), verdict(plain, unit, "no", repeat=2), verdict(opened, unit, "no"), verdict(other, unit, "no")]
-    assert len(query(judged(tmp_path, [plain, opened, other], rows), "select * from verdicts_latest")) == 4
+    assert len(rows("*", "verdicts_latest")) == 4
 
 
-def test_verdicts_on_what_is_gone_do_not_count(tmp_path: Path) -> None:
+ONE = job("a")
+
+
+@GIVEN(
+    [ONE], [verdict(ONE, ("gone", 1), "no"), verdict(ONE, ("g1", 4), "no"), verdict(ONE, ("g1", 3), "no"), verdict(ONE, ("g1", None), "no")]
+)
+def test_verdicts_on_what_is_gone_do_not_count(rows: Rows) -> None:
     """Neither on a game that was taken out, nor on a turn that a replaced log no longer has."""
-    run = job("a")
-    rows = [verdict(run, ("gone", 1), "no"), verdict(run, ("g1", 4), "no"), verdict(run, ("g1", 3), "no"), verdict(run, ("g1", None), "no")]
-    found = query(judged(tmp_path, [run], rows), "select turn from verdicts_latest order by turn nulls first")
-    assert found["turn"].to_list() == [None, 3]
+    assert rows("turn", "verdicts_latest") == [(3,), (None,)]
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------------------------
 
 
-def test_scores_stand_beside_every_count(tmp_path: Path) -> None:
+@GIVEN(
+    [ONE],
+    [
+        verdict(ONE, ("g1", 1), "yes"),
+        verdict(ONE, ("g1", 2), "unclear"),
+        verdict(ONE, ("g1", 3), "na"),
+        verdict(ONE, ("g2", 1), None, status="undecided"),
+        verdict(ONE, ("g2", 2), None, status="failed"),
+        verdict(ONE, ("g2", 3), None, status="skipped"),
+        verdict(ONE, ("g3", 1), "no"),
+    ],
+)
+def test_scores_stand_beside_every_count(rows: Rows) -> None:
     """N/A, undecided, failed and skipped are counted apart and in no mean."""
-    run = job("a")
-    rows = [
-        verdict(run, ("g1", 1), "yes"),
-        verdict(run, ("g1", 2), "unclear"),
-        verdict(run, ("g1", 3), "na"),
-        verdict(run, ("g2", 1), None, status="undecided"),
-        verdict(run, ("g2", 2), None, status="failed"),
-        verdict(run, ("g2", 3), None, status="skipped"),
-        verdict(run, ("g3", 1), "no"),
-    ]
-    found = query(
-        judged(tmp_path, [run], rows),
-        "select verdicts, units, scored, categorised, na, undecided, failed, skipped, score_mean, episodes, wordings "
-        "from judge_scores_models",
-    )
-    assert found.rows() == [(7, 7, 3, 0, 1, 1, 1, 1, 0.5, 2, 1)]
+    columns = "verdicts, units, scored, categorised, na, undecided, failed, skipped, score_mean, episodes, wordings"
+    assert rows(columns, "judge_scores_models") == [(7, 7, 3, 0, 1, 1, 1, 1, 0.5, 2, 1)]
 
 
-def test_a_category_is_no_na(tmp_path: Path) -> None:
+KINDS, SCORED = job("a"), job("b", judge="llm:x/y")
+
+
+@GIVEN(
+    [KINDS, SCORED],
+    [
+        verdict(KINDS, ("g1", 1), "wrong_layer", wording="kinds"),
+        verdict(KINDS, ("g1", 2), "correct", wording="kinds"),
+        verdict(KINDS, ("g1", 3), "N/A", wording="kinds"),
+        verdict(SCORED, ("g1", 1), "yes", wording="scores"),
+        verdict(SCORED, ("g1", 2), "not_this_time", wording="scores"),
+    ],
+)
+def test_a_category_is_no_na(rows: Rows) -> None:
     """Categories have no number either, but the question did apply; N/A is what is spelt so, or has no number beside answers that have."""
-    kinds, scores = job("a"), job("b", judge="llm:x/y")
-    rows = [
-        verdict(kinds, ("g1", 1), "wrong_layer", wording="kinds"),
-        verdict(kinds, ("g1", 2), "correct", wording="kinds"),
-        verdict(kinds, ("g1", 3), "N/A", wording="kinds"),
-        verdict(scores, ("g1", 1), "yes", wording="scores"),
-        verdict(scores, ("g1", 2), "not_this_time", wording="scores"),
-    ]
-    store = judged(tmp_path, [kinds, scores], rows)
-    found = query(store, "select verdicts, scored, categorised, na from judge_scores_models order by scored")
-    assert found.rows() == [(3, 0, 2, 1), (2, 1, 0, 1)]
+    assert rows("scored, verdicts, categorised, na", "judge_scores_models") == [(0, 3, 2, 1), (1, 2, 0, 1)]
 
 
-def test_scores_are_split_by_what_became_of_the_turn(tmp_path: Path) -> None:
+@GIVEN([ONE], [verdict(ONE, ("g1", turn), answer) for turn, answer in {1: "yes", 2: "no", 3: "unclear", None: "yes"}.items()])
+def test_scores_are_split_by_what_became_of_the_turn(rows: Rows) -> None:
     """Turn 1 was followed, turn 2 was not, turn 3 was a question; whole games stand apart."""
-    run = job("a")
-    answers = {1: "yes", 2: "no", 3: "unclear", None: "yes"}
-    rows = [verdict(run, ("g1", turn), answer) for turn, answer in answers.items()]
-    found = query(judged(tmp_path, [run], rows), "select outcome, score_mean from judge_scores order by outcome")
-    assert found.rows() == [("clarify", 0.5), ("episode", 1.0), ("followed", 1.0), ("not_followed", 0.0)]
+    assert rows("outcome, score_mean", "judge_scores") == [("clarify", 0.5), ("episode", 1.0), ("followed", 1.0), ("not_followed", 0.0)]
 
 
-def test_the_error_is_clustered_by_game(tmp_path: Path) -> None:
+CLUSTERED = {("g1", 1): "yes", ("g1", 2): "yes", ("g2", 1): "no", ("g2", 2): "yes", ("g2", 3): "no", ("g3", 1): "unclear"}
+
+
+@GIVEN([ONE], [verdict(ONE, unit, answer) for unit, answer in CLUSTERED.items()])
+def test_the_error_is_clustered_by_game(rows: Rows) -> None:
     """Answers about one game are not independent: the error is the sandwich over games, here checked against its Python twin."""
-    run = job("a")
-    answers = {("g1", 1): "yes", ("g1", 2): "yes", ("g2", 1): "no", ("g2", 2): "yes", ("g2", 3): "no", ("g3", 1): "unclear"}
-    rows = [verdict(run, unit, answer) for unit, answer in answers.items()]
-    found = query(judged(tmp_path, [run], rows), "select score_mean, score_sem from judge_scores_models").row(0)
+    (found,) = rows("score_mean, score_sem", "judge_scores_models")
     scores = [1.0, 1.0, 0.0, 1.0, 0.0, 0.5]
-    assert found == pytest.approx((3.5 / 6, clustered_sem(scores, [episode for episode, _ in answers])))
+    assert found == pytest.approx((3.5 / 6, clustered_sem(scores, [episode for episode, _ in CLUSTERED])))
 
 
-def test_a_unit_that_was_asked_oftener_weighs_no_more(tmp_path: Path) -> None:
+MODEL = job("a", judge="llm:x/y")
+
+
+@GIVEN(
+    [MODEL],
+    [
+        *(verdict(MODEL, ("g1", 1), "yes", repeat=number) for number in range(1, 5)),
+        *(verdict(MODEL, unit, "no") for unit in (("g1", 2), ("g2", 1), ("g3", 1))),
+    ],
+)
+def test_a_unit_that_was_asked_oftener_weighs_no_more(rows: Rows) -> None:
     """Four times yes about one unit, once no about three: a quarter, not four sevenths."""
-    run = job("a", judge="llm:x/y")
-    rows = [verdict(run, ("g1", 1), "yes", repeat=number) for number in range(1, 5)]
-    rows += [verdict(run, unit, "no") for unit in (("g1", 2), ("g2", 1), ("g3", 1))]
-    found = query(
-        judged(tmp_path, [run], rows), "select score_mean, scored, scored_units, units, score_low, score_high from judge_scores_models"
-    )
-    assert found.row(0)[:4] == (0.25, 7, 4, 4)
-    low, high = found.row(0)[4:]
+    (found,) = rows("score_mean, scored, scored_units, units, score_low, score_high", "judge_scores_models")
+    assert found[:4] == (0.25, 7, 4, 4)
+    low, high = found[4:]
     assert 0 <= low < 0.25 < high <= 1
 
 
-def test_mixed_wordings_are_shown(tmp_path: Path) -> None:
+@GIVEN([ONE], [verdict(ONE, (name, 1), "yes", wording=wording) for name, wording in (("g1", "old"), ("g2", "new"), ("g3", "new"))])
+def test_mixed_wordings_are_shown(rows: Rows) -> None:
     """Answers to two versions of a rubric in one mean are counted as such."""
-    run = job("a")
-    rows = [verdict(run, (name, 1), "yes", wording=wording) for name, wording in (("g1", "old"), ("g2", "new"), ("g3", "new"))]
-    assert query(judged(tmp_path, [run], rows), "select wordings from judge_scores_models").item() == 2
+    assert rows("wordings", "judge_scores_models") == [(2,)]
 
 
 # --- agreement --------------------------------------------------------------------------------------------------------------------------
@@ -200,59 +231,65 @@ def test_mixed_wordings_are_shown(tmp_path: Path) -> None:
 UNITS = [(episode, turn) for episode in ("g1", "g2", "g3") for turn in (1, 2, 3)]
 TRUTH = ["Yes", "Yes", "No", "N/A", "No", "Yes", "No", "Yes", "No"]
 FOUND = ["yes", "no", "no", "na", "no", "yes", "yes", "yes", "unclear"]
+ANSWERED = [verdict(ONE, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
+LABELLED = [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)]
 
 
-def test_agreement_with_labels_is_cohens_kappa(tmp_path: Path) -> None:
+@GIVEN([ONE], ANSWERED, LABELLED)
+def test_agreement_with_labels_is_cohens_kappa(rows: Rows) -> None:
     """As sklearn computes it, over all answers; upper case and the slash of N/A do not matter."""
-    run = job("a")
-    rows = [verdict(run, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
-    store = judged(tmp_path, [run], rows, [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)])
-    found = query(store, "select kind, rater_a, rater_b, n, agreed, agreement, kappa from agreement").row(0)
+    (found,) = rows("kind, rater_a, rater_b, n, agreed, agreement, kappa", "agreement")
     kappa = cohen_kappa_score([answer.lower().replace("/", "") for answer in TRUTH], FOUND)
     assert found[:5] == ("label_judge", "people", "engine", 9, 6)
     assert found[5:] == pytest.approx((6 / 9, kappa))
 
 
-def test_confusion_counts_every_pair(tmp_path: Path) -> None:
+@GIVEN([ONE], ANSWERED, LABELLED)
+def test_confusion_counts_every_pair(rows: Rows) -> None:
     """What was labelled against what was answered."""
-    run = job("a")
-    rows = [verdict(run, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
-    store = judged(tmp_path, [run], rows, [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)])
-    found = query(store, "select answer_a, answer_b, n from agreement_confusion order by all")
-    assert found.rows() == [("na", "na", 1), ("no", "no", 2), ("no", "unclear", 1), ("no", "yes", 1), ("yes", "no", 1), ("yes", "yes", 3)]
-
-
-def test_what_was_not_answered_is_counted_and_in_no_rate(tmp_path: Path) -> None:
-    """Five labels: one answer, one undecided, one failed, one skipped, one never asked."""
-    run = job("a")
-    rows = [
-        verdict(run, UNITS[0], "yes"),
-        verdict(run, UNITS[1], None, status="undecided"),
-        verdict(run, UNITS[2], None, status="failed"),
-        verdict(run, UNITS[3], None, status="skipped"),
+    assert rows("answer_a, answer_b, n", "agreement_confusion") == [
+        ("na", "na", 1),
+        ("no", "no", 2),
+        ("no", "unclear", 1),
+        ("no", "yes", 1),
+        ("yes", "no", 1),
+        ("yes", "yes", 3),
     ]
-    store = judged(tmp_path, [run], rows, [label(unit, "Yes") for unit in UNITS[:5]])
-    found = query(store, "select pairs, n, undecided, failed, skipped, coverage, agreement, kappa from agreement")
-    assert found.rows() == [(4, 1, 1, 1, 1, 0.25, 1.0, None)]
 
 
-def test_every_annotator_meets_every_repeat(tmp_path: Path) -> None:
+@GIVEN(
+    [ONE],
+    [
+        verdict(ONE, UNITS[0], "yes"),
+        verdict(ONE, UNITS[1], None, status="undecided"),
+        verdict(ONE, UNITS[2], None, status="failed"),
+        verdict(ONE, UNITS[3], None, status="skipped"),
+    ],
+    [label(unit, "Yes") for unit in UNITS[:5]],
+)
+def test_what_was_not_answered_is_counted_and_in_no_rate(rows: Rows) -> None:
+    """Five labels: one answer, one undecided, one failed, one skipped, one never asked."""
+    columns = "pairs, n, undecided, failed, skipped, coverage, agreement, kappa"
+    assert rows(columns, "agreement") == [(4, 1, 1, 1, 1, 0.25, 1.0, None)]
+
+
+@GIVEN(
+    [ONE],
+    [verdict(ONE, UNITS[0], "yes"), verdict(ONE, UNITS[0], "no", repeat=2)],
+    [label(UNITS[0], "Yes", "p"), label(UNITS[0], "Yes", "q")],
+)
+def test_every_annotator_meets_every_repeat(rows: Rows) -> None:
     """Two people and two repeats on one unit are four pairs, and the judge meets itself once."""
-    run = job("a")
-    rows = [verdict(run, UNITS[0], "yes"), verdict(run, UNITS[0], "no", repeat=2)]
-    store = judged(tmp_path, [run], rows, [label(UNITS[0], "Yes", "p"), label(UNITS[0], "Yes", "q")])
-    assert query(store, "select kind, n, agreed from agreement order by kind").rows() == [("label_judge", 4, 2), ("self", 1, 0)]
+    assert rows("kind, n, agreed", "agreement") == [("label_judge", 4, 2), ("self", 1, 0)]
 
 
-def test_two_judges_and_two_variants_are_compared_once(tmp_path: Path) -> None:
+ENGINE, X, X_OPENED = job("a"), job("b", judge="llm:x/y"), job("c", judge="llm:x/y", variant="published")
+
+
+@GIVEN([ENGINE, X, X_OPENED], [verdict(ENGINE, UNITS[0], "yes"), verdict(X, UNITS[0], "yes"), verdict(X_OPENED, UNITS[0], "no")])
+def test_two_judges_and_two_variants_are_compared_once(rows: Rows) -> None:
     """Engine with model, model with its other variant, engine with that: three rows, none of them twice."""
-    engine, model, opened = job("a"), job("b", judge="llm:x/y"), job("c", judge="llm:x/y", variant="published")
-    rows = [verdict(engine, UNITS[0], "yes"), verdict(model, UNITS[0], "yes"), verdict(opened, UNITS[0], "no")]
-    found = query(
-        judged(tmp_path, [engine, model, opened], rows),
-        "select kind, rater_a, variant_a, rater_b, variant_b, agreed from agreement order by all",
-    )
-    assert found.rows() == [
+    assert rows("kind, rater_a, variant_a, rater_b, variant_b, agreed", "agreement") == [
         ("judge_judge", "engine", None, "llm:x/y", "published", 0),
         ("judge_judge", "engine", None, "llm:x/y", None, 1),
         ("judge_judge", "llm:x/y", None, "llm:x/y", "published", 0),

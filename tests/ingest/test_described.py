@@ -235,7 +235,7 @@ def _losses(found: Ingested) -> list[tuple[Any, ...]]:
     return found.rows("SELECT kind, counted, stored, missing FROM receipts WHERE kind <> 'keys' AND coalesce(stored, 0) < counted")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("log_format", FORMATS)
 def test_a_file_of_a_format_arrives_whole(log_format: str, tmp_path: Path) -> None:
     """Speakers, calls, task, score, success and attempt; the receipt has no loss."""

@@ -202,7 +202,7 @@ def every_dialect(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
     return ingested(folder, folder / "logs")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_one_conversation_is_the_same_in_every_dialect(dialect: str, every_dialect: Ingested) -> None:
     """Result by the tool, whoever carries it; a call alone is an action and no message; nothing is refused, and the receipt is whole."""
@@ -245,7 +245,7 @@ def test_results_between_other_parts_are_messages_of_the_tool(tmp_path: Path) ->
     assert found.rows("SELECT accepted, error_text FROM actions") == [(False, "no file")]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "message",
     [
@@ -281,7 +281,7 @@ def test_messages_of_which_nothing_is_read_are_reported_with_their_keys(tmp_path
     assert chat(tmp_path / "silent", ASKED, {"role": "assistant", "content": "", "finish_reason": "stop"}, ANSWER).refused == []
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("key", ["said", "bid", "values", "wording", "step", "payload"])
 def test_words_under_any_key_are_missed(tmp_path: Path, key: str) -> None:
     """Whatever the key looks like; what a message holds about itself is no word of it."""
@@ -476,7 +476,7 @@ CALLS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", CALLS)
 def test_calls_of_every_form_are_actions_with_their_arguments(form: str, tmp_path: Path) -> None:
     """A call alone is no message, and nothing of it is reported as unread."""

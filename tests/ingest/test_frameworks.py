@@ -250,7 +250,7 @@ def test_nothing_of_them_is_refused(frameworks: tuple[Path, Ingested]) -> None:
     assert [(verb, json.loads(arguments), count) for verb, arguments, count in called] == expected
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", _FILES)
 def test_who_wrote_what(frameworks: tuple[Path, Ingested], name: str) -> None:
     """Each word is of the agent that wrote it, once, in order."""
@@ -368,7 +368,7 @@ _STATES: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", _STATES)
 def test_states_of_a_conversation_are_one_game(name: str, tmp_path: Path) -> None:
     """A program that logs the whole state after each step logs one conversation, with each message once."""
@@ -382,7 +382,7 @@ def test_states_of_a_conversation_are_one_game(name: str, tmp_path: Path) -> Non
 _LAMPS: list[dict[str, Any]] = [{"role": "user", "content": "Is there a red lamp?"}, {"role": "assistant", "content": "Yes, for ten."}]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -399,7 +399,7 @@ def test_games_that_begin_alike_stay_apart(rows: list[Any], tmp_path: Path) -> N
     assert ingested(tmp_path, written(tmp_path / "a.jsonl", *rows)).rows("SELECT count(*) FROM episodes") == [(2,)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("reply", "texts"),
     [

@@ -208,8 +208,8 @@ def test_readers_start_no_threads_for_linear_algebra(monkeypatch: pytest.MonkeyP
     assert os.environ.get(name) == set_by_user
 
 
-def test_reader_of_own_logs_imports_no_other_adapter(tmp_path: Path) -> None:
-    """Importing them all takes a worker longer than reading fifty games."""
+def test_reader_of_own_logs_imports_no_other_adapter_and_no_pandas_which_arrow_still_finds(tmp_path: Path) -> None:
+    """Importing all adapters takes a worker longer than reading fifty games; Arrow imports pandas when it needs it."""
     play(PlayRequest(out=tmp_path, personas=("clear",), builders=("literal",), structures=1, turns=2, processes=1))
     code = """
 import sys
@@ -219,9 +219,16 @@ chunk = read_chunk([FileToRead(file, None) for file in search(sys.argv[1:]).file
 adapters = {name for name in sys.modules if name.startswith("ingest.") and name.endswith((".adapter", ".native"))}
 known = sorted(adapters | {name for name in sys.modules if name.startswith("ingest.foreign.")})
 print(len(chunk.tables["turns"]), *known)
+print("pandas" in sys.modules)
+frame = chunk.tables["turns"].to_pandas()
+import pyarrow
+print(type(frame).__module__, pyarrow.array(frame["turn"]).to_pylist())
 """
-    told = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True).stdout
-    assert told.split() == ["2", "ingest.cotrace_log.adapter", "ingest.craft.native"]
+    told = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert told[0].split() == ["2", "ingest.cotrace_log.adapter", "ingest.craft.native"]
+    assert told[1] == "False"
+    assert told[2].startswith("pandas")
+    assert told[2].endswith("[1, 2]")
 
 
 def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,20 +388,3 @@ def test_report_counts_the_rows_of_the_store(store: Store, logs: Path) -> None:
     found = {name: len(records) for name, records in everything(store).items() if records and name != "store_info"}
     assert report.rows == found
     assert report.timing.wall_s > 0
-
-
-def test_rows_are_made_without_importing_pandas_which_arrow_still_finds_when_it_needs_it() -> None:
-    code = """
-import sys
-from schemas.store.batches import to_arrow
-from schemas.records import EpisodeMetric
-tables = to_arrow({"episode_metrics": [EpisodeMetric("e", "m", 1.0)]})
-print("pandas" in sys.modules)
-frame = tables["episode_metrics"].to_pandas()
-import pyarrow
-print(type(frame).__module__, pyarrow.array(frame["value"]).to_pylist())
-"""
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
-    assert told[0] == "False"
-    assert told[1].startswith("pandas")
-    assert told[1].endswith("[1.0]")

@@ -69,7 +69,7 @@ def test_json_lines_and_unit_keys(tmp_path: Path) -> None:
     assert labels(store, "question, episode_id, turn, agent, score") == [("Q1", "game-0", 3, "D2", 0.75), ("Q2", "game-0", None, None, 0.0)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -96,7 +96,7 @@ def test_lines_that_cannot_be_used_are_reported(tmp_path: Path, line: str, reaso
     assert [row[0] for row in labels(store, "question")] == ["Q0", "Q9"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chance", ["0", "-0.2", "1.5", "nan", "1e-320", "1e-12"])
 def test_chances_by_which_no_unit_can_be_drawn_are_refused(tmp_path: Path, chance: str) -> None:
     """Labels are weighted by 1 over them: one that has no such number in floating point would cost every report its rates."""

@@ -40,6 +40,7 @@ def test_every_text_of_the_published_games_is_in(published: Store) -> None:
     assert (lost, bad, texts > 0) == (0, 0, True)
 
 
+@pytest.mark.long  # the same figure of played games is looked at in test_avalon_accusations
 @pytest.mark.shared
 def test_what_leaders_would_draw_at_random_is_marked_on_the_page(published: Store) -> None:
     """Each mission has the share of evil players among those drawn, without an interval, as it is not an estimate."""

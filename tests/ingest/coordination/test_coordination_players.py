@@ -143,7 +143,7 @@ def test_a_text_of_windows_and_two_games_in_one_are_what_they_were(shared: Path,
     assert sorted(rows[2]) == sorted([*rows[0], *rows[0]])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("player", ["Alice", "Bob"])
 @pytest.mark.parametrize(
     "damage",
@@ -209,7 +209,7 @@ def test_the_card_drawn_after_a_cut_is_null(shared: Path, hanabi: Path, tmp_path
     assert known | {"hands": None} == logged | {"hands": None}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "turns", "reason"),
     [

@@ -241,7 +241,7 @@ def test_whole_log_has_no_differences(store: Store, tmp_path: Path) -> None:
     assert rows(store, "FROM log_disagreements") == []
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("field", DIFFERENCES)
 def test_changed_log_is_told_apart_from_its_replay(store: Store, tmp_path: Path, field: str) -> None:
     """Each fact that replay can check is checked, and named where it differs, on the turn where it differs."""

@@ -204,7 +204,7 @@ BAD_STEPS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BAD_STEPS)
 def test_a_bad_step_costs_itself_and_what_follows(store: Store, run: Path, name: str) -> None:
     """The game is kept up to the step before, and the reject counts what is lost."""
@@ -243,7 +243,7 @@ BAD_GAMES: dict[str, tuple[Callable[[Log], Any], str]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BAD_GAMES)
 def test_a_bad_game_is_rejected_and_the_good_one_goes_in(store: Store, run: Path, name: str) -> None:
     """One line each, and nothing else is lost."""

@@ -85,7 +85,7 @@ def set_in(line: int, *keys: str | int, value: object) -> Callable[[list[Json]],
     return change
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "field"),
     [

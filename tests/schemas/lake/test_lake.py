@@ -118,7 +118,10 @@ def test_a_lake_holds_what_a_store_holds(filled: tuple[LakeStore, Store]) -> Non
             assert ours.execute(f"DESCRIBE {spec.name}").fetchall()[0][:2] == theirs.execute(f"DESCRIBE {spec.name}").fetchall()[0][:2]
 
 
-@pytest.mark.parametrize(("name", "least"), [("failures", 3), pytest.param("drift", 1, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("costly-turns", 3), pytest.param("failures", 3, marks=pytest.mark.long), pytest.param("drift", 1, marks=pytest.mark.long)],
+)
 def test_reports_run_on_a_lake(filled: tuple[LakeStore, Store], name: str, least: int) -> None:
     """The commands take `--store lake:`."""
     printed = [
