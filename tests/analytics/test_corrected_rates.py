@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -138,41 +140,94 @@ def test_more_labels_are_needed_for_narrower_intervals(many_labels: tuple[Store,
         assert f"as sure as labels of few games are: {low} to " in row["advice"] or needed is None or row["labels_for_0_05"] is not None
 
 
-def drawn(
-    folder: Path,
-    *,
-    labelled_if: Callable[[bool, int], float],
-    answered_if: tuple[float, float] = (1.0, 1.0),
-    decided_only: bool = False,
-    inverted: str = "",
-    games: int = 40,
-    source: str = "dashboard",
-) -> Store:
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
     """Games of two models, m and n, with a true rate of .4 and a judge that is right in .9; `inverted`: of this model in .1.
 
     What the judge says and the turn give the probability of a label, the truth (no, yes) that of an answer of the judge.
     """
-    random = np.random.default_rng(8)
-    store = store_with(
-        folder,
-        [Game([Step(f'"{turn}"') for turn in range(TURNS)], name=f"g{number:03}", task=f"t{number // 2}") for number in range(games)],
-    )
-    run = job("a", judge="llm:x/y")
-    verdicts, labels = [], []
-    for number in range(games):
-        model = "m" if number % 2 else "n"
-        for turn in range(1, TURNS + 1):
-            unit, truth = (f"g{number:03}", turn), random.random() < 0.4
-            given = truth == (random.random() < (0.1 if model == inverted else 0.9))
-            is_answered = random.random() < answered_if[truth]
-            answer = ("yes" if given else "no") if is_answered else None
-            verdicts.append(verdict(run, unit, answer, status="answered" if is_answered else "undecided"))
-            if random.random() < labelled_if(given, turn) and (is_answered or not decided_only):
-                labels.append(label(unit, "yes" if truth else "no")._replace(score=float(truth), source=source))
+
+    labelled_if: Callable[[bool, int], float]
+    answered_if: tuple[float, float] = (1.0, 1.0)
+    decided_only: bool = False
+    inverted: str = ""
+    games: int = 40
+    source: str = "dashboard"
+
+    def rows(self, rubric: str) -> dict[str, list[Any]]:
+        """Verdicts of a job and labels."""
+        random, run = np.random.default_rng(8), job(f"a job of {rubric}", judge="llm:x/y")._replace(rubric=rubric)
+        verdicts, labels = [], []
+        for number in range(self.games):
+            model = "m" if number % 2 else "n"
+            for turn in range(1, TURNS + 1):
+                unit, truth = (f"g{number:03}", turn), random.random() < 0.4
+                given = truth == (random.random() < (0.1 if model == self.inverted else 0.9))
+                is_answered = random.random() < self.answered_if[truth]
+                answer = ("yes" if given else "no") if is_answered else None
+                verdicts.append(verdict(run, unit, answer, status="answered" if is_answered else "undecided")._replace(rubric=rubric))
+                if random.random() < self.labelled_if(given, turn) and (is_answered or not self.decided_only):
+                    found = label(unit, "yes" if truth else "no")
+                    labels.append(found._replace(score=float(truth), source=self.source, rubric=rubric))
+        return {"judge_runs": [run], "verdicts": verdicts, "labels": labels}
+
+
+def store_of(folder: Path, worlds: Mapping[str, Drawn]) -> Store:
+    """A store with what is drawn, by its rubric."""
+    games = range(max(world.games for world in worlds.values()))
+    steps = [Step(f'"{turn}"') for turn in range(TURNS)]
+    store = store_with(folder, [Game(steps, name=f"g{number:03}", task=f"t{number // 2}") for number in games])
     with store.writing() as connection:
         connection.execute("UPDATE episodes SET model = CASE WHEN episode_id[-1]::INT % 2 = 1 THEN 'm' ELSE 'n' END")
-        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+        for rubric, world in worlds.items():
+            batches.insert(connection, batches.to_arrow(world.rows(rubric)))
     return store
+
+
+def drawn(folder: Path, **options: Any) -> Store:
+    return store_of(folder, {"ps": Drawn(**options)})
+
+
+TOGETHER = {
+    "early": Drawn(labelled_if=lambda _, turn: float(turn < 4)),
+    "more early": Drawn(labelled_if=lambda _, turn: 0.8 if turn < 4 else 0.2),
+    "of all units": Drawn(labelled_if=lambda *_: 0.5, answered_if=(0.5, 0.9)),
+    "of its answers": Drawn(labelled_if=lambda *_: 0.5, answered_if=(0.5, 0.9), decided_only=True),
+    "random": Drawn(labelled_if=lambda *_: 0.5),
+    "not recorded": Drawn(labelled_if=lambda *_: 0.5, source="sheet.csv"),
+    "not recorded, all": Drawn(labelled_if=lambda *_: 1.0, source="sheet.csv"),
+    "contradictory": Drawn(labelled_if=lambda *_: 0.6, inverted="m", games=120),
+    "three games": Drawn(labelled_if=lambda given, _: 0.9 if given else 0.1, games=6),
+    "two games": Drawn(labelled_if=lambda given, _: 0.9 if given else 0.1, games=4),
+    "few games": Drawn(labelled_if=lambda *_: 1.0, games=6),
+}
+"""Rubric -> what is drawn."""
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """All of them."""
+    store = store_of(tmp_path_factory.mktemp("together"), TOGETHER)
+    with store.writing() as connection:  # most labels are of n, so that the pooled error rates are informed
+        odd = "episode_id[-1]::INT % 2 = 1 AND hash(unit_key) % 4 > 0"
+        connection.execute(f"DELETE FROM labels WHERE rubric = 'contradictory' AND {odd}")
+    yield from held_open(store)
+
+
+Rates = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def rates(together: Store) -> Rates:
+    """Rubric -> the rows of both models."""
+    rows = corrected_rates(together)
+
+    def of(rubric: str) -> list[dict[str, Any]]:
+        found = rows.filter(rubric=rubric).to_dicts()
+        assert {row["model"] for row in found} == {"m", "n"}
+        return found
+
+    return of
 
 
 def test_labels_of_what_the_judge_says_yes_to_correct_nothing(tmp_path: Path) -> None:
@@ -191,21 +246,18 @@ def test_labels_of_what_the_judge_says_yes_to_correct_nothing(tmp_path: Path) ->
         assert "not corrected, because the labelled units" in html.unescape(CliRunner().invoke(cli, command).stdout)
 
 
-@pytest.mark.parametrize(("early", "late"), [(1.0, 0.0), pytest.param(0.8, 0.2, marks=pytest.mark.long)])
-def test_labels_of_early_turns_correct_nothing(tmp_path: Path, early: float, late: float) -> None:
+def test_labels_of_early_turns_correct_nothing(rates: Rates) -> None:
     """Here the truth does not change with the turn, but that is not known: also where all games have labels on the same turns."""
-    rows = corrected_rates(drawn(tmp_path, labelled_if=lambda _, turn: early if turn < 4 else late)).to_dicts()
-    assert [(row["rate"], row["unbalanced"]) for row in rows] == [(None, "the turn")] * 2
+    rows = [*rates("more early"), *rates("early")]
+    assert [(row["rate"], row["unbalanced"]) for row in rows] == [(None, "the turn")] * 4
 
 
-def test_a_judge_that_does_not_answer_is_corrected_by_labels_of_what_it_left(tmp_path: Path) -> None:
+def test_a_judge_that_does_not_answer_is_corrected_by_labels_of_what_it_left(rates: Rates) -> None:
     """It answers 90 % of the true yes and half of the true no: right if labels are random among all units, bounds if among its answers."""
-    for name, decided_only in (("all", False), ("decided", True)):
-        (tmp_path / name).mkdir()
-        store = drawn(tmp_path / name, labelled_if=lambda *_: 0.5, answered_if=(0.5, 0.9), decided_only=decided_only)
-        for row in corrected_rates(store).iter_rows(named=True):
+    for name in ("of all units", "of its answers"):
+        for row in rates(name):
             assert (row["units"] + row["abstained"], row["rogan_gladen"], row["unbalanced"]) == (200, None, None)
-            if not decided_only:
+            if name == "of all units":
                 assert row["rate_low"] < 0.4 < row["rate_high"]
                 assert row["rate_high"] - row["rate_low"] < 0.3
                 continue
@@ -225,39 +277,34 @@ def test_units_that_are_counted_give_the_numbers_of_units_one_by_one(tmp_path: P
     assert_frame_equal(counted, corrected_rates(store, answers_by="turn"))
 
 
-def test_random_labels_still_correct(tmp_path: Path) -> None:
+def test_random_labels_still_correct(rates: Rates) -> None:
     """Nothing differs, and the sentence names what the number rests on."""
-    store = drawn(tmp_path, labelled_if=lambda *_: 0.5)
-    for row in corrected_rates(store).iter_rows(named=True):
+    for row in rates("random"):
         assert (row["unbalanced"], row["least_possible"], row["abstained"]) == (None, None, 0)
         assert row["unbalanced_p"] > 0.01
         assert row["rate_low"] < 0.4 < row["rate_high"]
         assert "not corrected" not in row["advice"]
 
 
-def test_labels_of_which_nobody_recorded_how_they_were_chosen_correct_nothing(tmp_path: Path) -> None:
+def test_labels_of_which_nobody_recorded_how_they_were_chosen_correct_nothing(together: Store, rates: Rates) -> None:
     """A judge that guesses hides that people label what is a yes: no test finds it, so bounds are all there is, and they hold the truth."""
-    for name, share in (("chosen", 0.5), ("all", 1.0)):
-        (tmp_path / name).mkdir()
-        store = drawn(tmp_path / name, labelled_if=lambda *_, share=share: share, source="sheet.csv")
-        for row in corrected_rates(store).iter_rows(named=True):
-            if name == "all":  # there are no others
+    effects = judged_effects(together)
+    for name in ("not recorded", "not recorded, all"):
+        for row in rates(name):
+            if name == "not recorded, all":  # there are no others
                 assert row["rate"] == pytest.approx(row["label_rate"])
                 continue
             assert (row["rate"], row["rogan_gladen"], row["judge_weight"]) == (None, None, None)
             assert row["least_possible"] < 0.4 < row["most_possible"]
             assert "not corrected, because it is not recorded how the labelled units were chosen" in row["advice"]
             assert "sampling_probability" in row["advice"]
-        for row in judged_effects(store).iter_rows(named=True):
-            assert (row["effect"] is None) == (name == "chosen")
+        for row in effects.filter(rubric=name).iter_rows(named=True):
+            assert (row["effect"] is None) == (name == "not recorded")
 
 
-def test_two_corrections_that_contradict_each_other_are_no_advice(tmp_path: Path) -> None:
+def test_two_corrections_that_contradict_each_other_are_no_advice(rates: Rates) -> None:
     """Error rates over both models hold for neither: the intervals exclude each other, and nothing given so."""
-    store = drawn(tmp_path, labelled_if=lambda *_: 0.6, inverted="m", games=120)
-    with store.writing() as connection:  # most labels are of n, so that the pooled error rates are informed
-        connection.execute("DELETE FROM labels WHERE episode_id[-1]::INT % 2 = 1 AND hash(unit_key) % 4 > 0")
-    row = corrected_rates(store).filter(pl.col("model") == "m").row(0, named=True)
+    (row,) = (one for one in rates("contradictory") if one["model"] == "m")
     assert row["rogan_gladen_low"] > row["rate_high"] or row["rogan_gladen_high"] < row["rate_low"]
     assert "the correction by error rates contradicts it" in row["advice"]
     assert "use the corrected one" not in row["advice"]
@@ -363,12 +410,10 @@ def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, ou
     assert "PS1, n: " in result.stdout
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("games", [3, 2])
-def test_labels_that_cannot_be_tested_correct_nothing(tmp_path: Path, games: int) -> None:
+@pytest.mark.parametrize(("name", "games"), [("three games", 3), ("two games", 2)])
+def test_labels_that_cannot_be_tested_correct_nothing(rates: Rates, name: str, games: int) -> None:
     """Below four games nothing shows whether labels are a random sample: a rate from the judge's yes was printed as the corrected one."""
-    store = drawn(tmp_path, labelled_if=lambda given, _: 0.9 if given else 0.1, games=2 * games)
-    for row in corrected_rates(store).iter_rows(named=True):
+    for row in rates(name):
         assert (row["rate"], row["rate_low"], row["rogan_gladen"]) == (None, None, None)
         assert 0 <= row["least_possible"] < 0.4 < row["most_possible"] <= 1
         assert row["unbalanced_p"] is None
@@ -376,8 +421,8 @@ def test_labels_that_cannot_be_tested_correct_nothing(tmp_path: Path, games: int
         assert f"in {row['least_possible']:.2f} to {row['most_possible']:.2f}; label units of more games in random order" in row["advice"]
 
 
-def test_a_few_games_that_are_labelled_in_whole_need_no_test(tmp_path: Path) -> None:
+def test_a_few_games_that_are_labelled_in_whole_need_no_test(rates: Rates) -> None:
     """There are no other units, so the rate is known as well as the games allow."""
-    for row in corrected_rates(drawn(tmp_path, labelled_if=lambda *_: 1.0, games=6)).iter_rows(named=True):
+    for row in rates("few games"):
         assert row["rate"] == pytest.approx(row["label_rate"])
         assert (row["least_possible"], row["unbalanced_p"]) == (None, None)

@@ -195,7 +195,7 @@ def test_a_wrong_row_of_a_file_of_many_games_is_told_with_the_place_of_its_game(
     assert query(store, 'SELECT count("at"), count(*) FROM turns').rows() == [(5, 6)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -245,7 +245,7 @@ def test_results_between_other_parts_are_messages_of_the_tool(tmp_path: Path) ->
     assert found.rows("SELECT accepted, error_text FROM actions") == [(False, "no file")]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "message",
     [
@@ -476,7 +476,7 @@ CALLS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", CALLS)
 def test_calls_of_every_form_are_actions_with_their_arguments(form: str, tmp_path: Path) -> None:
     """A call alone is no message, and nothing of it is reported as unread."""

@@ -368,7 +368,7 @@ _STATES: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", _STATES)
 def test_states_of_a_conversation_are_one_game(name: str, tmp_path: Path) -> None:
     """A program that logs the whole state after each step logs one conversation, with each message once."""
@@ -399,7 +399,7 @@ def test_games_that_begin_alike_stay_apart(rows: list[Any], tmp_path: Path) -> N
     assert ingested(tmp_path, written(tmp_path / "a.jsonl", *rows)).rows("SELECT count(*) FROM episodes") == [(2,)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("reply", "texts"),
     [

@@ -161,7 +161,7 @@ def test_grown_game_is_replaced_and_keeps_its_id(store: Store, log: Path, played
     assert rows(store, "SELECT count(*) FROM labels") == [(sum(len(turn["labels"]) for turn in lines(played)[1:-1]),)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("change", "locator"),
     [
@@ -240,7 +240,7 @@ def test_a_game_of_no_family_is_taken_as_written(store: Store, log: Path, played
     assert (known, score) == ((True,), (lines(played)[-1]["end"]["score"],))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("change", "field"),
     [

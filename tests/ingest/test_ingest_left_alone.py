@@ -108,6 +108,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("suffix", "mend"), [("bz2", "bunzip2 -k"), ("xz", "unxz -k"), ("zst", "unzstd")])
 def test_a_compressed_file_is_told_as_what_it_is(tmp_path: Path, suffix: str, mend: str) -> None:
     """With what to do: beside logs it is left alone, named it is a reject."""

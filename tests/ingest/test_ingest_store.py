@@ -161,6 +161,7 @@ def test_verdicts_and_labels_of_people_stay(store: Store, logs: Path) -> None:
     assert rows(store, "SELECT source FROM labels") == [("people.csv",)]
 
 
+@pytest.mark.long  # a pool of two also reads what is killed and compared below
 def test_workers_give_what_one_process_gives(store: Store, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pool changes the speed and nothing else."""
     monkeypatch.setattr("ingest.files.run._POOL_FROM_BYTES", 0)
@@ -324,6 +325,7 @@ def breaking(column: str, value: object) -> Any:
     return read
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [

@@ -69,7 +69,7 @@ def test_json_lines_and_unit_keys(tmp_path: Path) -> None:
     assert labels(store, "question, episode_id, turn, agent, score") == [("Q1", "game-0", 3, "D2", 0.75), ("Q2", "game-0", None, None, 0.0)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

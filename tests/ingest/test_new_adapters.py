@@ -47,6 +47,7 @@ GOOD = {"diary": 1, "lines": [{"text": "Dear"}]}
 BAD = [{"diary": 2, "lines": [{"word": "Oh"}]}, {"diary": 3, "lines": []}, {"diary": 4, "lines": 7}]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bad", BAD)
 def test_a_row_on_which_a_reader_fails_costs_no_other(tmp_path: Path, bad: dict[str, Any]) -> None:
     """In the middle, twice, and at the end; each is named by its line."""

@@ -48,7 +48,7 @@ def deep() -> list[Any]:
     return around
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_no_ingest_would_read_is_refused_and_the_game_goes_on(tmp_path: Path, name: str) -> None:
     act, told = WRONG[name]

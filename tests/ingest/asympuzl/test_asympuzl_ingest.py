@@ -206,7 +206,7 @@ def changed(where: int, **fields: object) -> list[Line]:
 WRONG_STATE = [{"shape": "crescent", "color": "brown"}, {"shape": "cross", "color": "navy"}, {"shape": "triangle", "color": "navy"}]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
@@ -363,7 +363,7 @@ def test_games_may_be_mixed_in_a_file(tmp_path: Path) -> None:
     assert rows(store, "select count(*) from log_disagreements") == [(0,)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("field", ["turns", "solved_turn", "solved_turn_a", "solved_turn_b", "writes_a", "changes_b"])
 def test_what_a_result_does_not_say_is_no_difference(tmp_path: Path, field: str) -> None:
     """Only `game_id` and `solved` are required of it."""
@@ -404,7 +404,7 @@ def test_any_missing_field_is_done_without_or_rejected() -> None:
             assert found.episodes or found.rejects
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("value", [None, 7, -1, 10**30, "x", [], {}, [None], {"shape": 1}, True, 1.5])
 def test_any_wrong_value_is_done_without_or_rejected(value: object) -> None:
     """In any field of any line: never an error, never a game gone without a word, and the rows fit the tables."""
@@ -429,7 +429,7 @@ REFUSED = answer("again", replace(0, "cross", "navy"))
 
 
 @pytest.mark.usefixtures("with_views")
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("answers", "kinds"),
     [

@@ -72,7 +72,7 @@ def test_rows_that_are_messages_are_gathered_and_put_in_order(tmp_path: Path) ->
     assert "no value in game" in found.refused[0]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("when", ["2025-01-01T10:00:00", "2025-01-01 10:00:00Z", 1735725600, 1735725600.0, "1735725600", 1735725600000])
 def test_times_are_texts_or_seconds_since_1970(tmp_path: Path, when: Any) -> None:
     """As most programs that log chats write them: ISO, or Unix time in seconds or milliseconds."""
@@ -83,7 +83,7 @@ def test_times_are_texts_or_seconds_since_1970(tmp_path: Path, when: Any) -> Non
     assert found.rows('SELECT CAST("at" AS VARCHAR) FROM turns') == [("2025-01-01 10:00:00",)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("when", [None, 0, 12.5, "soon", True, float("nan"), 1e300, {"at": 1}])
 def test_what_is_no_time_is_none(tmp_path: Path, when: Any) -> None:
     """Seconds since the game began are no date."""
@@ -129,7 +129,7 @@ def test_the_mappings_of_the_docs_are_mappings(tmp_path: Path) -> None:
 _LINES = ["I walk to the north", "you take the old key", "we open the door", "it is done now"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("column", "values", "games"),
     [
@@ -317,7 +317,7 @@ g2,ann,Hi,1,no,
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "data",
     [
@@ -341,6 +341,7 @@ def test_csv_is_read_by_a_mapping(tmp_path: Path, data: bytes) -> None:
     assert found.rows("SELECT task_id, success, score FROM episodes ORDER BY 1") == [("g1", True, 0.5), ("g2", False, 0.0)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("data", "told"),
     [

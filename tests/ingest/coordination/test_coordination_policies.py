@@ -29,6 +29,7 @@ def kitchen(folder: Path, policies: Mapping[str, str | None]) -> Store:
     return store
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("alice", "bob", "model"),
     [("greedy", "waiter", "greedy+waiter"), ("greedy", None, "greedy"), (None, "waiter", "waiter"), (None, None, "unknown")],

@@ -38,6 +38,7 @@ def _empties(step: _Step) -> None:
         step["state_after"][part][step["player"]] = []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("part", "value"), [("colors", "R["), ("ranks", "16"), ("ranks", "[12")])
 def test_knowledge_of_no_card_is_refused(part: str, value: str, steps: list[_Step], tmp_path: Path) -> None:
     """Colours and ranks that no card has."""
@@ -48,6 +49,7 @@ def test_knowledge_of_no_card_is_refused(part: str, value: str, steps: list[_Ste
     assert not [reason for reason in found.refused if "please report" in reason]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("pile", [["R9"], ["[1"], ["R"]])
 def test_a_discard_that_is_no_card_is_refused(pile: list[str], steps: list[_Step], tmp_path: Path) -> None:
     """The line says where."""
@@ -56,6 +58,7 @@ def test_a_discard_that_is_no_card_is_refused(pile: list[str], steps: list[_Step
     assert "discard_pile" in " | ".join(found.refused)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

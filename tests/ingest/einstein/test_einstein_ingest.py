@@ -5,20 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analytics.installation import ensure_installed
+from analytics.installation import blank, ensure_installed
 from games.einstein.engine.actions import Pass, write_answer
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.game import Game, GameSettings
 from ingest.files.run import ingest_paths
-from ingest.files.writer import Report
 from schemas.store.store import Store
 from tests.ingest.asked import rows
+from tests.masters import held_open, published_store
 
 Log = dict[str, Any]
 GAME = "4_0022_2130_0010_120"
@@ -204,7 +204,7 @@ BAD_STEPS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BAD_STEPS)
 def test_a_bad_step_costs_itself_and_what_follows(store: Store, run: Path, name: str) -> None:
     """The game is kept up to the step before, and the reject counts what is lost."""
@@ -243,7 +243,7 @@ BAD_GAMES: dict[str, tuple[Callable[[Log], Any], str]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BAD_GAMES)
 def test_a_bad_game_is_rejected_and_the_good_one_goes_in(store: Store, run: Path, name: str) -> None:
     """One line each, and nothing else is lost."""
@@ -306,28 +306,32 @@ def test_other_files_of_the_folder_are_no_rejects(store: Store, run: Path) -> No
 
 
 @pytest.fixture(scope="module")
-def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Report]:
+def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store with all published Einstein games."""
-    store = Store(tmp_path_factory.mktemp("einstein") / "test.duckdb")
-    return store, ingest_paths([shared / "data" / "einstein"], store)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "blank", staticmethod(blank))
+        yield from held_open(published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein"))
 
 
 @pytest.mark.shared
-def test_all_published_games_go_in_and_agree_with_their_replay(published: tuple[Store, Report], shared: Path) -> None:
-    """125 games, 2,477 steps, nothing rejected, no difference; the other files are told."""
-    store, report = published
+def test_all_published_games_go_in_and_agree_with_their_replay(published: Store, shared: Path) -> None:
+    """125 games, 2,477 steps, nothing rejected, no difference; the other files are told, and reading all again changes nothing."""
+    store = published
     with (shared / "reference" / "einstein_expected_steps.csv").open(newline="") as lines:
         steps = len(list(csv.DictReader(lines)))
-    assert (report.episodes, report.turns, report.rejected) == (125, steps, [])
+    assert rows(store, "SELECT (SELECT count(*) FROM episodes), (SELECT count(*) FROM turns)") == [(125, steps)]
+    assert rows(store, "FROM rejects") == []
+    report = ingest_paths([shared / "data" / "einstein"], store, workers=1)
+    assert (report.unchanged, report.ingested, report.rejected) == (125, 0, [])
     assert len(report.others) == 20 * 4 + 1
     assert rows(store, "FROM log_disagreements") == []
 
 
 @pytest.mark.shared
-def test_candidates_are_proven_by_what_comes_of_them(published: tuple[Store, Report]) -> None:
+def test_candidates_are_proven_by_what_comes_of_them(published: Store) -> None:
     """Whoever takes a verified move or share is accepted, and the state changes."""
     taken = rows(
-        published[0],
+        published,
         "SELECT actions.accepted, state_before <> state_after, count(*) FROM actions JOIN turns USING (episode_id, turn) "
         "JOIN oracle_actions o USING (episode_id, turn) WHERE o.verb = actions.verb AND o.arguments = actions.arguments GROUP BY ALL",
     )
@@ -336,7 +340,7 @@ def test_candidates_are_proven_by_what_comes_of_them(published: tuple[Store, Rep
 
 
 @pytest.mark.shared
-def test_without_manifest_the_same_games_are_read(published: tuple[Store, Report], shared: Path, tmp_path: Path) -> None:
+def test_without_manifest_the_same_games_are_read(published: Store, shared: Path, tmp_path: Path) -> None:
     """Steps of a verified run are the same with and without the verifier's name."""
     shutil.copytree(shared / "data" / "einstein" / "cot_seek_reasoning", tmp_path / "cot_seek_reasoning")
     store = Store(tmp_path / "test.duckdb")
@@ -346,5 +350,5 @@ def test_without_manifest_the_same_games_are_read(published: tuple[Store, Report
         "FROM actions JOIN episodes USING (episode_id) JOIN runs USING (run_id) WHERE name = 'cot_seek_reasoning' ORDER BY ALL"
     )
 
-    assert rows(store, query) == rows(published[0], query)
+    assert rows(store, query) == rows(published, query)
     assert rows(store, "SELECT DISTINCT condition ->> 'verifier' FROM runs") == [(None,)]

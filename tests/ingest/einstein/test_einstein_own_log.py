@@ -85,7 +85,7 @@ def set_in(line: int, *keys: str | int, value: object) -> Callable[[list[Json]],
     return change
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -111,6 +111,7 @@ def test_what_the_log_says_otherwise_is_told(
     assert rows(store, "SELECT field FROM log_disagreements") == [(field,)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("change", "reason", "locator"),
     [

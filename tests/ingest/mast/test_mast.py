@@ -53,6 +53,7 @@ def test_people_s_annotations_go_by_their_words_where_numbers_differ(tmp_path: P
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("trajectory", "agents"),
     [

@@ -225,6 +225,7 @@ def test_a_request_that_failed_keeps_its_model_and_its_error(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -254,6 +255,7 @@ def test_tokens_that_no_span_counts_are_unknown(tmp_path: Path) -> None:
     assert read(tmp_path / "none", document(none)).rows("SELECT tokens FROM utterances WHERE agent = 'assistant'") == [(0,)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("tokens", [math.inf, math.nan, -3, 2.5, 10**15])
 def test_a_count_of_tokens_that_is_none_is_one_line(tmp_path: Path, tokens: float) -> None:
     found = read(tmp_path, document(chat(1, 0, [said("user")], said("assistant"), gen_ai__usage__output_tokens=tokens)))

@@ -186,7 +186,7 @@ _FILES["a page of LangSmith"] = [{"runs": _FILES["LangSmith"], "cursors": {"next
 _WITH_TOOL = {"AI SDK", "ADK", "LangSmith", "a page of LangSmith", "Agents SDK", "what the Agents SDK sends at once"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", _FILES)
 def test_spans_of_every_form_are_one_conversation_with_its_agent(form: str, tmp_path: Path) -> None:
     """The planner answers, calls where the file has a call, and its tokens are counted; nothing is lost or doubled."""

@@ -70,7 +70,7 @@ def test_a_label_of_somebody_who_does_not_speak_there_is_told_and_kept(tmp_path:
     assert query(store, "SELECT answer FROM labels WHERE question = 'agent'")["answer"].to_list() == ["Orchestrator"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", [math.inf, math.nan, 2.5, "soon", 5, "99", -1, True, None])
 def test_a_step_that_the_log_does_not_have_is_reported_and_no_label(tmp_path: Path, step: Any) -> None:
     """It would count against every judge. A file without a step reports nothing."""
@@ -79,7 +79,7 @@ def test_a_step_that_the_log_does_not_have_is_reported_and_no_label(tmp_path: Pa
     assert query(store, "SELECT question, answer FROM labels").rows() == [("agent", "WebSurfer")]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("run", "reason"),
     [
@@ -108,7 +108,7 @@ def test_every_message_of_the_published_runs_arrives(tmp_path: Path, shared: Pat
     assert query(store, "SELECT count(*) AS n FROM labels")["n"][0] == 2 * len(files)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", ["3", 3, 3.0, "3.0", " 3 "])
 def test_a_step_is_a_whole_number_however_it_is_written(tmp_path: Path, step: Any) -> None:
     """`10.0` of a spreadsheet is the step 10."""
