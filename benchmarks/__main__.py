@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 
 from benchmarks.figures import Figure, markdown, table
 
-__all__ = ["main"]
-
 NAMES: Final = (
     "ingest",
     "replay",

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-__all__ = ["written"]
-
 
 def written(page: Path, name: str, lines: str) -> None:
     """Put lines between the marks `<!-- name: begin -->` and `<!-- name: end -->` of a page.

@@ -20,8 +20,6 @@ from schemas.common.text import excerpt, printable
 from schemas.common.wording import counted
 from schemas.records import Receipt, Utterance
 
-__all__ = ["Guess", "guess"]
-
 _SAMPLED: Final = 200
 _SHOWN: Final = 3
 _DEEP: Final = 3

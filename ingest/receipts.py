@@ -21,8 +21,6 @@ from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Receipt, TurnMetric, Utterance
 
-__all__ = ["KINDS", "family_receipts", "losses", "receipts"]
-
 KINDS: Final = ("messages", "words", "tool_calls", "results", "scores", "tokens")
 
 _SPEAKERS: Final = frozenset(

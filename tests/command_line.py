@@ -24,8 +24,6 @@ from schemas.store.read_only_sql import _refused
 from schemas.store.store import Store
 from tests.places import ROOT
 
-__all__ = ["called", "run"]
-
 _LONGEST_S = 120
 _LIBRARIES = (
     "cotrace.cli", "cotrace.output", "duckdb", "polars", "pandera.polars", "pyarrow", "scipy.stats", "sklearn.metrics",

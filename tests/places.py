@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["DOCS", "ROOT", "SHARED"]
-
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 SHARED = ROOT.parent / "shared"

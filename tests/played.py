@@ -16,8 +16,6 @@ from tests.masters import copied
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
-__all__ = ["HOSTILE_TEXT", "played_store"]
-
 HOSTILE_TEXT = "<img src=x onerror=alert(1)><b id=planted>bold</b> </script>"
 
 

@@ -21,8 +21,6 @@ from games.experiments.plan import play as play_short
 from games.players.course import played_by
 from games.players.running import PlayProgress, RunReport
 
-__all__ = ["CraftRequest", "EinsteinRequest", "craft_turns", "play"]
-
 
 class Request(Protocol):
     """What is to be played."""

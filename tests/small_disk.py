@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["on_a_small_disk"]
-
 _MOUNT = 'mount -t tmpfs -o size=$1 tmpfs "$2" && shift 2 || exit 77\n"$@"'
 
 

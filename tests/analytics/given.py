@@ -11,8 +11,6 @@ from schemas.store import batches
 from schemas.store.store import Store
 from tests.analytics.little_games import Game, store_with
 
-__all__ = ["Given"]
-
 Test = TypeVar("Test", bound=Callable[..., None])
 
 

@@ -13,8 +13,6 @@ from schemas.store import batches
 from schemas.store.store import Store
 from tests.masters import begun
 
-__all__ = ["Candidate", "Game", "Move", "Step", "board", "rows_of", "store_with"]
-
 STARTED = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone
 UNDOING = {"remove", "back"}
 

@@ -13,8 +13,6 @@ from werkzeug.serving import make_server
 from dashboards.app import create_app
 from schemas.store.store import Store
 
-__all__ = ["serve", "served"]
-
 
 @contextmanager
 def serve(store: Store) -> Iterator[str]:

@@ -31,8 +31,6 @@ from tests.fuzz.foreign import own_others, shared_others
 from tests.fuzz.specimens import Specimen, own_specimens, shared_specimens
 from tests.ingest.test_described import FORMATS as DESCRIBED
 
-__all__ = ["MARK", "SECRET", "UNKNOWN_KEYS", "canary", "is_taken", "planted", "published_logs", "small_logs"]
-
 MARK: Final = "cnry"
 SECRET: Final = "sk-cnry-9fQ2xW7bL4mZ8tRk"  # noqa: S105 - it opens nothing
 """Stands for an API key, in every canary."""

@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from tests.fuzz.documents import Document, Place, field_of, places, value_at
 
-__all__ = ["Change", "changes_of"]
-
 _GARBLED: Final = " (changed) "
 _NUMBER: Final = re.compile(r"\d+")
 

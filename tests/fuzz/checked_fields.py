@@ -23,8 +23,6 @@ from tests.fuzz.ingested import OUTCOMES, Outcome, outcomes_of
 from tests.fuzz.specimens import Specimen, all_specimens
 from tests.places import DOCS
 
-__all__ = ["Seen", "changed", "reason", "unexplained"]
-
 _PAGE: Final = DOCS / "dev" / "checked_fields.md"
 _OCCURRENCES: Final = 3
 _PARTS: Final = ("log", "field", "change")

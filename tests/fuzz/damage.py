@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from tests.fuzz.documents import Document, Layout, Place, members_of, packed, places, read_document, value_at
 
-__all__ = ["damaged"]
-
 _HOSTILE: Final[tuple[Any, ...]] = (
     None,
     True,

@@ -13,8 +13,6 @@ from typing import Any, Final, Literal, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-__all__ = ["Document", "Layout", "Place", "field_of", "members_of", "packed", "places", "read_document", "value_at"]
-
 Layout = Literal["json", "lines", "csv", "text", "archive", "parquet"]
 
 Place = tuple[str | int, ...]

@@ -31,8 +31,6 @@ from tests.ingest.whoandwhen import test_whoandwhen as whoandwhen
 from tests.places import SHARED
 from tests.servers.seats.overcooked import KITCHEN
 
-__all__ = ["own_others", "shared_others"]
-
 
 def _lines(*rows: Any) -> bytes:
     return "".join(f"{json.dumps(row)}\n" for row in rows).encode()

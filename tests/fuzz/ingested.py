@@ -11,8 +11,6 @@ from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.specimens import Specimen
 
-__all__ = ["OUTCOMES", "Outcome", "outcomes_of"]
-
 Outcome = Literal["rejected", "difference", "left alone", "stored", "unread"]
 
 OUTCOMES: Final[Mapping[Outcome, str]] = {

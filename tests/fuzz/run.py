@@ -15,8 +15,6 @@ from tests.fuzz.damage import damaged
 from tests.fuzz.specimens import Specimen
 from tests.fuzz.taken import became_of
 
-__all__ = ["CASES", "Fault", "Tried", "faults_of", "fuzz", "keep", "kept"]
-
 CASES: Final = Path(__file__).with_name("cases")
 """Damaged logs that once broke something: `<specimen, words joined by _>/<hash>`."""
 

@@ -24,9 +24,6 @@ from tests.scripted import EinsteinRequest as PlayEinstein
 from tests.scripted import play as play_craft
 from tests.scripted import play as play_einstein
 
-__all__ = ["ReadAs", "Specimen", "all_specimens", "own_specimens", "shared_specimens"]
-
-
 ReadAs = Literal["log", "labels", "mapping"]
 """What reads it: `cotrace ingest`, `cotrace labels import`, or `cotrace ingest --map` by it what lies beside it."""
 

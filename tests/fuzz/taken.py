@@ -18,8 +18,6 @@ from schemas.store.store import Store
 from tests.fuzz.specimens import ReadAs, Specimen
 from tests.judges.judged_games import store_of
 
-__all__ = ["Became", "became_of"]
-
 _OWN_FAULT: Final = "please report"
 
 

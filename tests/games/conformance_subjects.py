@@ -27,8 +27,6 @@ from tests.scripted import CraftRequest, EinsteinRequest
 from tests.scripted import play as play_craft
 from tests.scripted import play as play_einstein
 
-__all__ = ["SUBJECTS"]
-
 NONSENSE = ("", "???", "<ACTION>fly</ACTION>", '{"message": 3}', "PLACE:gs:(9,9):0:CONFIRM:x", "REMOVE:(0,0):5")
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from games.players.player import Form, Slot
 
-__all__ = ["written"]
-
 
 def written(form: Form, filled: Mapping[str, Any]) -> str:
     """The text of a form; of a slot with pieces the value is a list of texts.

@@ -24,8 +24,6 @@ from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.places import ROOT
 
-__all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says", "without_memory"]
-
 KEY = {"OPENAI_API_KEY": "x"}
 """What commands find in their environment."""
 

@@ -12,8 +12,6 @@ from ingest.files.writer import Report
 from ingest.reading.adapter_types import Adapter
 from schemas.store.store import Store
 
-__all__ = ["Ingested", "ingested", "rows", "written"]
-
 
 class Ingested:
     """What came of reading some paths into a new store."""

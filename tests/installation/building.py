@@ -12,8 +12,6 @@ from pathlib import Path
 
 from tests.places import ROOT
 
-__all__ = ["Environment", "build", "interpreters"]
-
 _BACKEND = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
 
 

@@ -26,8 +26,6 @@ from schemas.store import journal as journal_module
 from schemas.store.store import Store
 from tests.masters import begun, new_folder
 
-__all__ = ["DIRECTORS", "ask_model", "counted", "interrupt_with_lines", "mark", "store_of", "verdict_counts"]
-
 DIRECTORS = ("D1", "D2", "D3")
 CELLS = [f"({row},{column})" for row in range(3) for column in range(3)]
 

@@ -14,8 +14,6 @@ from tests.reliability.page import put
 from tests.reliability.test_faults import CLIENTS, Client
 from tests.servers.misbehaviours import MISBEHAVIOURS, Misbehaviour, dealing
 
-__all__ = ["try_faults"]
-
 _NOTES: Final = """\
 Each prompt of a job meets the misbehaviour once, then the server answers well. Where the job must go on, what it leaves behind has to equal
 what a good server gives; where it must stop, it has to say in one line what to mend. In brackets: requests sent."""

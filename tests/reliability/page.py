@@ -10,8 +10,6 @@ from typing import Final
 
 from tests.places import DOCS
 
-__all__ = ["SECTIONS", "put", "table"]
-
 _PAGE: Final = DOCS / "dev" / "reliability.md"
 _MARK: Final = "\n## "
 _PREFACE: Final = """# Reliability

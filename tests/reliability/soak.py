@@ -24,8 +24,6 @@ from providers.provider import ModelSettings
 from schemas.store.store import Store
 from tests.reliability.page import put
 
-__all__ = ["soak"]
-
 _RUBRIC: Final = "spatial_grounding"
 _PARTS: Final = 10
 _MOST_GROWTH: Final = 1.1

@@ -7,8 +7,6 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-__all__ = ["BatchServer"]
-
 
 class BatchServer:
     """Takes files and batches; a batch is answered at once, and said to be in progress when first asked about."""

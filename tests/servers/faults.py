@@ -23,8 +23,6 @@ from aiohttp import web
 
 from tests.servers.dialects import Asked, Billed, Dialect, Said
 
-__all__ = ["KINDS", "ODD_LINES", "REPLIES", "Planned", "answers", "bomb", "misbehave", "stream"]
-
 
 class Planned(NamedTuple):
     """A fault and whom it hits."""

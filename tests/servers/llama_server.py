@@ -19,8 +19,6 @@ from tests.servers.dialects import OpenAI
 from tests.servers.faults import answers
 from tests.servers.serving import application, json_reply, served
 
-__all__ = ["LlamaServer", "llama_server"]
-
 _TOKENS_A_REPLY = 20
 _BYTES_A_TOKEN = 4
 

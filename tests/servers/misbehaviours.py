@@ -19,8 +19,6 @@ from tests.servers.dialects import DIALECTS
 from tests.servers.faults import misbehave
 from tests.servers.serving import application, served
 
-__all__ = ["MISBEHAVIOURS", "Dealt", "Misbehaviour", "dealing"]
-
 Must = Literal["ask again", "follow", "stop"]
 _PATH: Final = "/v1/chat/completions"
 

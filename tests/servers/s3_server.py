@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-__all__ = ["BUCKET", "asked", "s3_server"]
-
 BUCKET = "games"
 _ASKED = "/what-was-asked"
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 import orjson
 from aiohttp import web
 
-__all__ = ["application", "json_reply", "serve_until_killed", "served"]
-
 _LARGEST_BODY: int = 64 * 2**20
 
 

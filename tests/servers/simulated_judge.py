@@ -19,8 +19,6 @@ from pydantic import BaseModel, ConfigDict
 from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 
-__all__ = ["Bias", "Drift", "SimulatedJudge", "simulated_judge"]
-
 Shares = Mapping[str, float]
 """Answer -> its probability."""
 

@@ -29,8 +29,6 @@ from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 from tests.servers.tunable_judge import Writer
 
-__all__ = ["SimulatedReader", "garbled", "simulated_reader"]
-
 Claims = list[dict[str, Any]]
 
 _OTHERS: Mapping[str, tuple[Any, ...]] = {

@@ -17,8 +17,6 @@ from aiohttp import web
 from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 
-__all__ = ["suspicious_model"]
-
 _ENTRY = re.compile(r"^turn (\d+), (.+) (?:said|tried \([a-z ]+\)):\n((?:\| .*\n?)*)", re.MULTILINE)
 
 

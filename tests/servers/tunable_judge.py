@@ -21,8 +21,6 @@ from pydantic import BaseModel, ConfigDict
 from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 
-__all__ = ["TunableJudge", "Writer", "tunable_judge"]
-
 
 class TunableJudge(BaseModel):
     """A judge that can learn."""

@@ -14,8 +14,6 @@ from games.asympuzl.puzzle import AGENTS, generate
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.players.running import RunReport
 
-__all__ = ["PUZZLE", "Line", "PlayRequest", "answer", "log_of", "play", "replace", "write"]
-
 Line = dict[str, Any]
 
 PUZZLE = generate(size=3, seed=0)

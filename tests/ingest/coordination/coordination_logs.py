@@ -52,8 +52,6 @@ from games.coordination.setup import VARIANTS
 from games.players.running import RunReport
 from games.players.setup import onset_of
 
-__all__ = ["PlayRequest", "play", "play_kitchen"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayRequest:

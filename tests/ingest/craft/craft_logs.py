@@ -13,8 +13,6 @@ from games.craft.measures import followed_action_position_layer, progress
 from games.craft.text.prompts import result_line
 from games.craft.text.replies import director_text
 
-__all__ = ["TARGET", "published", "write"]
-
 Json = dict[str, Any]
 
 TARGET = Board.from_json(

@@ -21,8 +21,6 @@ from games.players.running import RunReport
 from games.players.setup import DEFAULT_START
 from tests.games.overcooked.driven import timesteps
 
-__all__ = ["PlayRequest", "play", "play_order"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayRequest:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
-__all__ = ["Phases"]
-
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
 _MOVES: Final = frozenset({"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate"})
 

@@ -13,8 +13,6 @@ from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 from tests.servers.stub_server import stub_server
 from tests.servers.tunable_judge import TunableJudge, tunable_judge
 
-__all__ = ["SCENARIOS", "Scenario"]
-
 
 class Scenario(NamedTuple):
     """A command that is killed."""

@@ -13,8 +13,6 @@ from schemas.common.processes import worker_pool
 from schemas.store.stores import store_at
 from schemas.tables import TABLES
 
-__all__ = ["state_of"]
-
 _OF_THE_RUN: Final = frozenset({"store_info", "judge_runs"})
 """Tables that tell of runs, of which a killed and a second one are two."""
 _ANOTHER_EACH_TIME: Final = re.compile(r"judge_run_id|call_id|run|latency_s|attempts|\w+_at")

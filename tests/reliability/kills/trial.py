@@ -19,8 +19,6 @@ from tests.reliability.kills.phases import Phases
 from tests.reliability.kills.scenarios import Scenario
 from tests.reliability.kills.state import state_of
 
-__all__ = ["Broken", "Killed", "kill_everywhere"]
-
 _PATIENCE_S: Final = 300.0
 
 

@@ -9,8 +9,6 @@ from aiohttp import web
 
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Said, object_of, only, schema_in
 
-__all__ = ["Anthropic"]
-
 _ANTHROPIC: Final = "model max_tokens system messages temperature top_p thinking output_config tools tool_choice metadata stop_sequences"
 
 

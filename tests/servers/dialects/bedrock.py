@@ -9,8 +9,6 @@ from aiohttp import web
 
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Said, object_of, only, schema_in
 
-__all__ = ["Bedrock"]
-
 
 class Bedrock:
     """Converse."""

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 from aiohttp import web
 
-__all__ = ["Asked", "BadRequestError", "Billed", "Dialect", "Said", "object_of", "only", "schema_in"]
-
 
 class BadRequestError(Exception):
     """The provider would turn the request down."""

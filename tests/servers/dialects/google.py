@@ -9,8 +9,6 @@ from aiohttp import web
 
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Said, object_of, only, schema_in
 
-__all__ = ["Google"]
-
 _GOOGLE: Final = "contents systemInstruction generationConfig tools toolConfig safetySettings"
 _GOOGLE_CONFIG: Final = (
     "maxOutputTokens temperature topP responseMimeType responseJsonSchema responseLogprobs thinkingConfig candidateCount stopSequences"

@@ -10,8 +10,6 @@ from aiohttp import web
 
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Said, only, schema_in
 
-__all__ = ["OpenAI", "completion", "form_of", "tool_call"]
-
 
 def _dumps(value: Any) -> str:
     return orjson.dumps(value).decode()

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from tests.servers.seats import asympuzl, coordination, craft, einstein, overcooked
 
-__all__ = ["answer"]
-
 TABLES: tuple[Callable[[list[dict[str, str]]], str | None], ...] = (
     craft.answer,
     coordination.answer,
