@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 
 from benchmarks.figures import Figure, markdown, table
 
+__all__ = ["main"]
+
 NAMES: Final = (
     "ingest",
     "replay",

@@ -30,6 +30,8 @@ from schemas.store.store import Store
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+__all__ = ["Visit", "filled", "run", "visits"]
+
 _PLAYED: Final = 250
 _STEPS: Final = 12
 _WORDS: Final = ("layer", "orange corner", "zzzz")

@@ -28,6 +28,8 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run as judge
 from schemas.store.store import Store
 
+__all__ = ["run"]
+
 _PLAYED: Final = 250
 _PAGE_S: Final = 2.0
 _SEARCH_S: Final = 0.3

@@ -13,6 +13,8 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.timing import medians
 from schemas.families import modules, offered
 
+__all__ = ["EngineWork", "run"]
+
 _ROUNDS: Final = 5
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+__all__ = ["Figure", "markdown", "seconds", "table"]
+
 _HEADINGS = ("figure", "measured", "base", "ratio", "goal", "met")
 
 

@@ -16,6 +16,8 @@ from benchmarks.timing import medians
 from benchmarks.workload import craft_games, ingest, judge
 from schemas.store.store import Store
 
+__all__ = ["run"]
+
 _SIZES: Final = (10, 100, 1_000)
 _ROUNDS: Final = 3
 _MOST: Final = 1.05

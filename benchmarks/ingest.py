@@ -15,6 +15,8 @@ from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from schemas.store.store import Store
 
+__all__ = ["run"]
+
 _GAMES: Final = 2_000
 _ROUNDS: Final = 3
 _MOST: Final = 8.0

@@ -32,6 +32,8 @@ from schemas.records import Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store
 
+__all__ = ["fill", "main"]
+
 CALLS = 1_000
 AT_ONCE = 64
 LATENCY_MS = 50

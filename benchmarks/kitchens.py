@@ -35,6 +35,8 @@ from games.players.running import Job, run_games
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 
+__all__ = ["run"]
+
 _ROUNDS: Final = 3
 _SEEDS: Final[dict[CoordinationGame, int]] = {"hanabi": 5, "overcooked": 3, "collab_capture": 40, "collab_escape": 200}
 """Games of each pair of players; a kitchen's has 400 ticks. So many that opening a store, a sixth of a second, is not what is measured: so

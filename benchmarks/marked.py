@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+__all__ = ["written"]
+
 
 def written(page: Path, name: str, lines: str) -> None:
     """Put lines between the marks `<!-- name: begin -->` and `<!-- name: end -->` of a page.

@@ -25,6 +25,8 @@ from schemas.store.store import Store
 if TYPE_CHECKING:
     import duckdb
 
+__all__ = ["JUDGED_TWICE", "addresses", "draw", "run"]
+
 JUDGED_TWICE: Final = "pragmatic_sufficiency"
 """The rubric that the engine and, twice, a model have judged: drift and agreement have something to compare."""
 _PLAYED: Final = 250

@@ -23,6 +23,8 @@ from games.players.player import Observation, Player, PlayerReply, ScriptPlayer
 from games.players.running import Job, run_games
 from schemas.chat.messages import Message
 
+__all__ = ["run"]
+
 _GAMES: Final = 64
 _TURNS: Final = 10
 _ROUNDS: Final = 3

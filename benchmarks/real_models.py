@@ -31,6 +31,8 @@ import duckdb
 from providers.asker import JournalEntry
 from schemas.store.journal import read
 
+__all__ = ["Row", "keep", "main", "page"]
+
 _PAGE: Final = Path("docs/real_models.md")
 _SHARED: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
 _RATED: Final = "api/oracle5_no_tools_run3/gpt-4o-mini_gpt-4o-mini/craft_structure_001_3.json"

@@ -16,6 +16,8 @@ from games.craft.engine.board import Board
 from games.craft.engine.rules import Move
 from games.craft.game import replay
 
+__all__ = ["CraftGame", "craft_games", "replay_craft", "run"]
+
 _PUBLISHED: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "craft"
 _OWN_GAMES: Final = 100
 _ROUNDS: Final = 5

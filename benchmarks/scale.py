@@ -31,6 +31,8 @@ from schemas.common import cluster
 from schemas.store.lake.store import LakeStore
 from schemas.store.store import Store
 
+__all__ = ["run"]
+
 _GAMES: Final = int(os.environ.get("COTRACE_BENCH_GAMES", "1000"))
 _ROUNDS: Final = 3
 _MOST: Final = 1.2

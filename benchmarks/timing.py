@@ -11,6 +11,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
+__all__ = ["Measured", "forget", "held_mb", "measured", "medians", "peak_mb"]
+
 _STATUS: Final = Path("/proc/self/status")
 
 

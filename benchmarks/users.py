@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from schemas.store.store import Store
 
+__all__ = ["run"]
+
 _USERS: Final = 20
 _GAMES: Final = 24
 _STEPS: Final = 16

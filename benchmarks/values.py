@@ -7,6 +7,8 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.timing import medians
 from schemas.families import modules
 
+__all__ = ["ValueWork", "run"]
+
 _ROUNDS: Final = 7
 _GOAL: Final = 3
 

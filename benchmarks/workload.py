@@ -22,6 +22,8 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
+__all__ = ["RUBRICS", "TURNS", "ask_twice", "craft_games", "fresh", "ingest", "judge", "multiply", "scratch"]
+
 TURNS: Final = 20
 RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _PERSONAS: Final = tuple(PERSONAS)[:10]

@@ -10,6 +10,8 @@ from benchmarks.workload import scratch
 from games.asympuzl.game import Game
 from games.experiments.plan import play
 
+__all__ = ["work"]
+
 _GAMES: Final = 120
 _SIZE: Final = 5
 _PERSONAS: Final = ("sharing", "piecewise", "overcorrecting", "silent")

@@ -13,6 +13,8 @@ from games.experiments.plan import play
 from ingest.asympuzl.records import LoggedGame, sort_lines
 from ingest.asympuzl.replay import ReplayedGame, replay, turn_values
 
+__all__ = ["work"]
+
 
 def work() -> ValueWork:
     """Games of the scripts."""

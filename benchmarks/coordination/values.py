@@ -9,6 +9,8 @@ from benchmarks.values import ValueWork
 from games.coordination.hanabi import DECK, HAND, HanabiState, Move, apply, deal, is_legal, legal_moves
 from games.coordination.value import ceilings
 
+__all__ = ["work"]
+
 _Game = tuple[list[str], list[tuple[Move, str | None]]]
 """Deck, and moves with the card drawn after each."""
 

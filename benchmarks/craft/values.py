@@ -10,6 +10,8 @@ from benchmarks.values import ValueWork
 from games.craft.game import ReplayedTurn, replay
 from games.craft.value.search import BoardTurn, turn_values
 
+__all__ = ["work"]
+
 _TURNS: Final = 20
 """Of the published setting; games end sooner where the target is reached."""
 

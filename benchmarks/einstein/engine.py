@@ -14,6 +14,8 @@ from games.einstein.game import Game
 from games.einstein.measures import plan
 from games.experiments.plan import play
 
+__all__ = ["more", "work"]
+
 _GAMES: Final = 120
 _PUZZLES: Final = 12
 _ROUNDS: Final = 5

@@ -14,6 +14,8 @@ from games.einstein.replay import Samples, Step, replay
 from games.einstein.value import distances, steps_left
 from games.experiments.plan import play
 
+__all__ = ["work"]
+
 _GAMES: Final = 120
 
 
