@@ -133,7 +133,7 @@ def test_planted_truth_becomes_labels(store: Store, log: Path, played: bytes) ->
     assert sorted(rows(store, "FROM labels"), key=repr) == sorted(expected, key=repr)
 
 
-@pytest.mark.parametrize("parts", [5, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("parts", [3, pytest.param(40, marks=pytest.mark.long)])
 def test_game_cut_at_any_byte_is_its_prefix(store: Store, log: Path, played: bytes, parts: int) -> None:
     """Behind the first line nothing is a reject: whole turns are the episode, the rest is still being written."""
     header = played.index(b"\n") + 1

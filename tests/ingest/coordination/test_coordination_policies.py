@@ -42,9 +42,8 @@ def test_a_player_without_a_logged_policy_is_null(tmp_path: Path, alice: str | N
 
 
 @pytest.mark.shared
-def test_published_kitchens_name_nobody(shared: Path, tmp_path: Path) -> None:
+def test_published_kitchens_name_nobody(recorded: Store) -> None:
     """The logs of cross-play have no policies; `head_default` is no model called head."""
-    store = Store(tmp_path / "s.duckdb")
-    ingest_paths([shared / "data/coordination/overcooked/overcooked_steps.jsonl"], store, workers=1)
-    assert query(store, "select distinct model from agents").rows() == [(None,)]
-    assert query(store, "select distinct model, team ->> 'bob' from episodes").rows() == [("unknown", None)]
+    steps = "from episodes where file like '%overcooked_steps.jsonl'"
+    assert query(recorded, f"select distinct model from agents where episode_id in (select episode_id {steps})").rows() == [(None,)]
+    assert query(recorded, f"select distinct model, team ->> 'bob' {steps}").rows() == [("unknown", None)]
