@@ -20,8 +20,10 @@ from tests.analytics.test_views_judges import job, label, verdict
 
 
 def test_tasks_are_those_of_statsmodels() -> None:
-    """Its solver, rounded up."""
+    """Its solver, rounded up; and its power at any number of tasks."""
     for design, test in (("paired", TTestPower()), ("unpaired", TTestIndPower())):
+        for tasks in (6, 20, 300):
+            assert power_of(design, 0.1, 0.25, tasks) == pytest.approx(test.power(0.4, tasks, 0.05), abs=1e-9)
         assert tasks_needed(design, 0.1, 0.25, 0.8) == int(np.ceil(test.solve_power(0.4, power=0.8, alpha=0.05)))
     assert tasks_needed("paired", 1.0, 0.1, 0.8) == 6  # fewer can show nothing
     assert tasks_needed("paired", 1e-6, 1.0, 0.8) is None
