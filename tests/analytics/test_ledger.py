@@ -81,10 +81,17 @@ def test_a_planted_difference_is_a_row_with_all_that_it_rests_on(
     assert found.select(alone.columns).equals(alone)
 
 
-def test_a_page_of_all_reports_asks_none_again(worse: Store, tables: dict[str, pl.DataFrame], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def page(worse: Store, tables: dict[str, pl.DataFrame]) -> str:
+    """Of all reports, made where none can be asked again."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delattr(analytics.findings, "compare")
+        return document(worse, tables)
+
+
+def test_a_page_of_all_reports_asks_none_again(page: str) -> None:
     """The sentences on top are made of the reports that are there."""
-    monkeypatch.delattr(analytics.findings, "compare")
-    assert "is behind" in document(worse, tables)
+    assert "is behind" in page
 
 
 def test_every_report_with_a_corrected_p_is_in_the_ledger(tables: dict[str, pl.DataFrame]) -> None:
@@ -111,13 +118,13 @@ WITH_P: Final = {"/compare", "/effects"}
 
 
 @pytest.mark.parametrize("paths", [WITH_P, pytest.param({page.PATH for page in pages()}, marks=pytest.mark.long)], ids=["few", "all"])
-def test_every_sentence_with_a_p_value_is_a_claim(worse: Store, tables: dict[str, pl.DataFrame], paths: set[str]) -> None:
+def test_every_sentence_with_a_p_value_is_a_claim(worse: Store, tables: dict[str, pl.DataFrame], page: str, paths: set[str]) -> None:
     """In the reports, on the page of them all, and on every page that has sentences: none escapes the one error rate."""
     with_p = re.compile(r"\(p [=<] [^)]*\)")
     claimed = {found for sentence in tables["claims"]["sentence"] for found in with_p.findall(sentence)}
     texts = {name: [str(value) for row in rows.rows() for value in row if isinstance(value, str)] for name, rows in tables.items()}
-    texts["all"] = [html.unescape(document(worse, tables))]
-    texts |= {page: [html.unescape(page_file(worse, Address(page)))] for page in paths}
+    texts["all"] = [html.unescape(page)]
+    texts |= {path: [html.unescape(page_file(worse, Address(path)))] for path in paths}
     found = {place: {one for text in of_place for one in with_p.findall(text)} for place, of_place in texts.items()}
     assert {place: some - claimed for place, some in found.items() if some - claimed} == {}
     assert WITH_P | {"compare", "correlations", "all"} <= {place for place, some in found.items() if some}

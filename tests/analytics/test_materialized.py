@@ -35,6 +35,8 @@ STORED = {schema: [spec.name for spec in VIEWS if spec.schema == schema] for sch
 STATEMENTS = {spec.name: re.sub(r"\b(materialized|judged)\.(due_)?", "", spec.sql) for spec in VIEWS}
 """Of views, whether or not rows are stored."""
 READERS = [*STORED["materialized"], *STORED["judged"], "failures_common", "bps_profiles"]
+FEW = ["turn_pairs", "game_costs", "game_failures"]
+"""Views whose rows are stored, which with all that they read are made in a tenth of the time that all take."""
 DEAR = ["leaderboard", "team_overview"]
 """Readers that take a second each where nothing is stored."""
 
@@ -112,7 +114,8 @@ def test_kept_rows_are_those_that_the_views_compute(store: Store, dear: list[str
     assert (stored_games(store), rows(store, names, as_pages=True)) == (10, all_stored)
 
 
-def test_a_log_that_has_changed_counts_anew(read_store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [FEW, pytest.param(READERS, marks=pytest.mark.long)], ids=["few", "all"])
+def test_a_log_that_has_changed_counts_anew(read_store: Store, names: list[str], tmp_path: Path) -> None:
     """The rows of the old log are still there, and nobody sees them; the next time they are replaced."""
     store = read_store
     materialize(store)
@@ -122,10 +125,10 @@ def test_a_log_that_has_changed_counts_anew(read_store: Store, tmp_path: Path) -
     assert log.read_bytes() != text + b"\n"
     ingest_paths([tmp_path / "logs"], store, workers=1)
     assert stored_games(store) < 4
-    before = rows(store)
+    before = rows(store, names)
     materialize(store)
     assert stored_games(store) == query(store, "select count(*) from episodes").item()
-    assert rows(store, as_pages=True) == before
+    assert rows(store, names, as_pages=True) == before
 
 
 def test_forgotten_games_are_gone(store: Store) -> None:
@@ -149,10 +152,6 @@ class _Interrupted(Store):
         assert self.left >= 0, "written too often"
         with super().writing(sets_marks=sets_marks) as connection:
             yield connection
-
-
-FEW = ["turn_pairs", "game_costs", "game_failures"]
-"""Views whose rows are stored, which with all that they read are made in a tenth of the time that all take."""
 
 
 def with_what_they_read(names: Sequence[str]) -> list[ViewFile]:
@@ -258,9 +257,9 @@ def test_a_store_that_is_held_is_left_as_it_is(store: Store) -> None:
     assert stored_games(store) == 0
 
 
-def test_pages_read_what_everybody_reads(store: Store) -> None:
+@pytest.mark.parametrize("names", [["turn_course"], pytest.param(["logged_categories", "team_failures_by()"], marks=pytest.mark.long)])
+def test_pages_read_what_everybody_reads(store: Store, names: list[str]) -> None:
     """Stored rows alone where all games have them, also when some were forgotten since; where a game has none, what is computed."""
-    names = ["turn_course", "logged_categories", "team_failures_by()"]
     assert rows(store, names, as_pages=True) == rows(store, names)
     forget(store, "source", query(store, "select file from sources limit 1").item(), really=True)
     after = rows(store, names)

@@ -90,7 +90,7 @@ SCENES = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SCENES)
 def test_prediction_powered_intervals_cover(name: str) -> None:
     """Whatever the judge is worth, the interval holds the truth as often as it says, and the estimate is not biased."""

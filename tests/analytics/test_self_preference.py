@@ -141,14 +141,14 @@ def test_a_judge_without_games_of_its_own_has_no_row(tmp_path: Path) -> None:
 
 def test_the_author_of_a_directors_turn_is_its_own_model(tmp_path: Path) -> None:
     """A team of several models: D1 alone is the judge's own."""
-    store = store_of(tmp_path / "s.duckdb", 12, 1)
+    store = store_of(tmp_path / "s.duckdb", 4, 1)
     with store.writing() as connection:
         connection.execute("UPDATE agents SET model = CASE WHEN agent = 'D1' THEN 'openai/author-1' ELSE 'somebody' END")
     with simulated_judge(SimulatedJudge(defect="never", confusion=RIGHT)) as url:
         run(ask_model(url, "spatial_grounding", model="local/author-1"), store)
     ensure_installed(store)
     row = row_of(store, "SG1")
-    assert (row["own_units"], row["other_units"], row["own_games"]) == (12, 24, 12)
+    assert (row["own_units"], row["other_units"], row["own_games"]) == (4, 8, 4)
 
 
 def simulated(random: np.random.Generator, *, own_yes: float, other_yes: float, liking: float, wavering: float) -> pl.DataFrame:

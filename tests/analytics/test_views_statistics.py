@@ -100,10 +100,22 @@ def test_values_and_clusters_must_match() -> None:
 games = st.lists(st.integers(1, 30).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))), min_size=2, max_size=40)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(games)
 def test_clustered_shares_in_sql_are_those_in_python(sql: duckdb.DuckDBPyConnection, counts: list[tuple[int, int]]) -> None:
     """The views have the interval of `mean_interval`."""
+    assert_same_interval(sql, counts)
+
+
+@pytest.mark.long
+@settings(deadline=None, max_examples=1000)
+@given(games)
+def test_clustered_shares_of_many_more_are_the_same(sql: duckdb.DuckDBPyConnection, counts: list[tuple[int, int]]) -> None:
+    assert_same_interval(sql, counts)
+
+
+def assert_same_interval(sql: duckdb.DuckDBPyConnection, counts: list[tuple[int, int]]) -> None:
+    """Inside the possible, around the share, and with a width."""
     import numpy as np
 
     hits, sizes = np.array(counts, dtype=float).T

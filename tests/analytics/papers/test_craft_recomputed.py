@@ -302,6 +302,7 @@ def test_features_go_with_progress_as_each_judge_has_them(store: Store, features
 
 
 @pytest.mark.shared
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("judge", JUDGES)
 def test_mediation_is_that_of_least_squares(store: Store, features: dict[tuple[str, str], dict[str, float]], judge: str) -> None:
     """Table 7's R2, partial r and paths, of standardised values."""
