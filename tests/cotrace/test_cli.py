@@ -322,7 +322,7 @@ def test_the_report_of_everything_is_in_groups_with_one_note_of_few_tasks(tmp_pa
     assert page.count("fewer than 10 tasks") == 1
 
 
-@pytest.mark.parametrize("most", [None, 2])
+@pytest.mark.parametrize("most", [pytest.param(None, marks=pytest.mark.long), 2])
 def test_the_report_of_everything_fits_a_terminal(most: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Under their headings the reports that have rows; tables, and how much is left out, where rows are wanted; one note of few games."""
     few = pl.DataFrame(
@@ -344,13 +344,13 @@ def test_the_report_of_everything_fits_a_terminal(most: int | None, tmp_path: Pa
 
 def test_the_report_of_everything_is_one_page_that_loads_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of reports of which one has no rows; that all of them can be on it is one of the long tests."""
-    names = ("failures", "einstein", "leaderboard", "remove-gap", "spirals")
+    names = ("failures", "einstein", "remove-gap", "spirals")
     monkeypatch.setattr("analytics.reports.all_reports", lambda store: {name: report(store, name) for name in names})
     done = called("report", "all", "--format", "html", store=store)
-    assert (done.returncode, "one self-contained page with 5 reports" in done.stderr) == (0, True), done.stderr
+    assert (done.returncode, "one self-contained page with 4 reports" in done.stderr) == (0, True), done.stderr
     assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?([^\"' >]+)", done.stdout) == []
     sections = [section.partition("</h2>")[0] for section in done.stdout.split("<h2>")[1:]]
-    assert {"failures", "leaderboard", "remove-gap", "spirals"} <= {*sections}
+    assert {"failures", "remove-gap", "spirals"} <= {*sections}
     assert "einstein" not in sections
     assert done.stdout.count("plotly-graph-div") >= 3
 
@@ -445,7 +445,7 @@ def test_a_terminal_without_utf_8_is_no_fault(store: Store, arguments: tuple[str
     assert shown in done.stdout.decode()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("output_format", ["table", "csv", "json"])
@@ -466,6 +466,7 @@ cat /dev/zero > disk/fill 2> /dev/null
 """
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs util-linux")
 @pytest.mark.parametrize(
@@ -494,6 +495,7 @@ def test_a_full_disk_is_told_once(store: Store) -> None:
     assert "no space left" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("output_format", ["parquet", "table", "csv", "json"])
 def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
@@ -543,6 +545,7 @@ def test_a_pipe_of_somebody_else_that_breaks_is_told() -> None:
     assert "Broken pipe" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("closed", [">&- 2>&-", ">&-", "2>&-"])
 def test_streams_may_be_closed(closed: str, store: Store) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from judges.runs.job import plan
 from schemas.store.store import Store
-from tests.command_line import run
+from tests.command_line import called
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
 
@@ -96,6 +96,7 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "code", "words"), ENDINGS)
 def test_a_run_that_is_being_planned_ends_at_once(large: Store, number: signal.Signals, code: int, words: str) -> None:
@@ -129,7 +130,7 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
         stored = verdict_counts(store)["answered"]
         with store.reading() as connection:
             assert connection.execute("SELECT status FROM judge_runs").fetchall() == [("interrupted",)]
-        again = run(*arguments, url, store=store)
+        again = called(*arguments, url, store=store)
         answers = counted(url)["answers"]
     assert ended == code
     found = re.fullmatch(rf"cotrace: {words} \(.*: (\d+) of 15 done\); finished work is stored, start the same .*", told)
@@ -172,10 +173,11 @@ def test_the_engine_leaves_no_process_behind(large: Store, number: signal.Signal
         time.sleep(0.05)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "code", "words"),
     [
-        pytest.param(signal.SIGINT, 0, "", marks=pytest.mark.long, id="Ctrl-C"),
+        pytest.param(signal.SIGINT, 0, "", id="Ctrl-C"),
         pytest.param(signal.SIGTERM, 143, "cotrace: ended by SIGTERM", id="SIGTERM"),
     ],
 )

@@ -31,7 +31,7 @@ def whole(context: click.Context) -> None:
     main(context.args)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("model", "options", "sent"),
     [
@@ -58,7 +58,7 @@ def test_what_is_asked_for_is_sent(tmp_path: Path, model: str, options: tuple[st
     assert set(calls) == {(400, 60)}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("mode", "field"), [("tools", "tool_choice"), ("json", "response_format"), ("json_schema", "response_format")])
 def test_typed_answers_are_asked_for_as_the_mode_says(tmp_path: Path, mode: str, field: str) -> None:
     """And come in each."""

@@ -77,6 +77,7 @@ def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: p
     assert server.peak <= 3
 
 
+@pytest.mark.long
 def test_an_option_counts_before_the_profile(tmp_path: Path) -> None:
     """Mode, longest reply and concurrency of the command line stay."""
     store, server = store_of(tmp_path / "s.duckdb", turns=6), LlamaServer(slots=2)
@@ -88,6 +89,7 @@ def test_an_option_counts_before_the_profile(tmp_path: Path) -> None:
     assert server.peak > 2
 
 
+@pytest.mark.long
 def test_a_server_that_nobody_measured_states_its_slots(tmp_path: Path) -> None:
     """No more calls at once than it works on, so that none waits in its queue until it times out."""
     store, server = store_of(tmp_path / "s.duckdb", turns=8), LlamaServer(slots=2)
@@ -165,6 +167,7 @@ def test_the_demo_has_a_model_as_judge_beside_the_engine(tmp_path: Path) -> None
     assert "5. What was found" in done.output
 
 
+@pytest.mark.long
 def test_a_reader_whose_replies_are_all_unreadable_says_so(tmp_path: Path) -> None:
     """The games are there and the texts were asked about, so nothing was used in a wrong way."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
@@ -175,6 +178,7 @@ def test_a_reader_whose_replies_are_all_unreadable_says_so(tmp_path: Path) -> No
     assert "ingest games first" not in done.output
 
 
+@pytest.mark.long
 def test_a_reader_behind_a_slow_server_is_told_before_it_begins(tmp_path: Path) -> None:
     """How long it takes by what doctor measured, and what makes it shorter."""
     store = store_of(tmp_path / "s.duckdb", turns=1)

@@ -133,6 +133,7 @@ def test_an_error_inside_a_loop_reaches_the_caller(folder: Path) -> None:
         asyncio.run(notebook())
 
 
+@pytest.mark.long
 def test_a_game_shows_itself_without_running_its_texts(folder: Path) -> None:
     """Texts of logs are data, in a notebook too."""
     store = store_in(folder)

@@ -59,6 +59,7 @@ from schemas.common.text import use_secrets_of_environment
 from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.canaries import MARK, SECRET, UNKNOWN_KEYS, canary, is_taken, planted, published_logs, small_logs
+from tests.fuzz.foreign import shared_others
 from tests.masters import held_open
 
 
@@ -155,7 +156,8 @@ def write_logs(folder: Path) -> None:
         (folder / "logs").mkdir(exist_ok=True)
         (folder / "logs" / f"{game}<img src=x onerror=alert(0)>.jsonl").write_bytes(own_log(game))
     mappings: dict[str, Path] = {}
-    for number, specimen in enumerate(small_logs()):
+    of_inspect = [specimen for specimen in shared_others() if specimen.name == "inspect, published JSON"]
+    for number, specimen in enumerate([*small_logs(run_inspect=False), *of_inspect]):
         if specimen.read_as == "labels":
             target = folder / "labels"
         elif specimen.mapping:
@@ -217,9 +219,9 @@ def filtered(store: Store) -> Iterator[str]:
     yield Address("/sql", {"query": ("SELECT * FROM utterances LIMIT 20",), "name": (canary("name").replace(SECRET, ""),)}).to()
 
 
-FILED: Final = frozenset({"/", "/why", "/game", "/search"})
-"""Of the pages as files, those that differ in how they are made: figures, long tables, boards, texts."""
-SENT: Final = frozenset({"/why", "/turns", "/judges", "/notes"})
+FILED: Final = frozenset({"/why", "/game"})
+"""Of the pages as files, those that differ in how they are made: figures and long tables, boards and texts."""
+SENT: Final = frozenset({"/why", "/judges", "/notes"})
 """Of the pages in a browser that show no one game and filter nothing, those that differ in how they are sent: figures, tables, notes."""
 WHOLE: Final = pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["few", "all"])
 
@@ -414,7 +416,7 @@ def test_commands_print_hostile_texts_as_texts(hostile: Store) -> None:
             assert sorted(row["task_id"] for row in json.loads(done.stdout)) == sorted(whole)
 
 
-@pytest.mark.parametrize("form", ["inspect", "otlp", *(pytest.param(form, marks=pytest.mark.long) for form in ("dataset", "parquet"))])
+@pytest.mark.parametrize("form", ["inspect", *(pytest.param(form, marks=pytest.mark.long) for form in ("otlp", "dataset", "parquet"))])
 def test_exports_have_hostile_texts_as_data(form: str, hostile: Store, tmp_path: Path) -> None:
     """No file is named by a log or lies elsewhere, nothing is run by who reads the card, and the texts are in it whole."""
     written = [path for path, _ in exported(hostile, tmp_path / "out", form, views=form == "parquet")]
@@ -526,8 +528,9 @@ def test_no_prompt_has_a_hostile_text_outside_its_quotes(hostile: Store) -> None
 
 @pytest.mark.long
 def test_published_logs_are_taken_with_hostile_texts() -> None:
-    """In all fields but the closed ones, of formats of which no small log is made here too."""
-    assert [specimen.name for specimen in published_logs() if not is_taken(specimen, planted(specimen))] == []
+    """In all fields but the closed ones, of formats of which no small log is made here too, and what Inspect itself writes."""
+    of_inspect = [specimen for specimen in small_logs() if specimen.family == "inspect"]
+    assert [specimen.name for specimen in (*published_logs(), *of_inspect) if not is_taken(specimen, planted(specimen))] == []
 
 
 def test_a_claim_of_another_program_is_a_text_that_was_not_understood(hostile: Store) -> None:

@@ -6,14 +6,17 @@ import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
+from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
-from tests.masters import held_open
+from tests.ingest.asympuzl import asympuzl_logs
+from tests.masters import copied, held_open
 from tests.played import played_store
 
 SIZE: ViewportSize = {"width": 1400, "height": 1000}
@@ -111,3 +114,18 @@ def played_site(played: Store) -> Iterator[str]:
     """The address of the dashboard over these games."""
     with serve(played) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Games of two benchmarks: read it, never write to it."""
+
+    def fill(folder: Path) -> None:
+        store = played_store(folder, judged=False)
+        lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
+        ingest_paths([asympuzl_logs.write(folder / "asympuzl" / "game.jsonl", lines)], store, workers=1)
+        Store.settle(store)
+
+    folder = tmp_path_factory.mktemp("mixed")
+    copied("mixed", fill, folder)
+    yield from held_open(Store(folder / "played.duckdb"))

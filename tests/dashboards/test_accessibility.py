@@ -69,7 +69,7 @@ def _check(page: Page, site: tuple[str, str], path: str) -> None:
     assert not dark.violations_count, dark.generate_report()
 
 
-@pytest.mark.parametrize("path", ["/", "/game", "/remove-gap"])
+@pytest.mark.parametrize("path", ["/", "/game", pytest.param("/remove-gap", marks=pytest.mark.long)])
 def test_axe_finds_nothing_in_a_store_of_one_family(path: str, played: Store, played_site: str, page: Page) -> None:
     """A page about everything, a game's with its board and its form, and a family's."""
     _check(page, (played_site, query(played, "SELECT min(episode_id) FROM games").item()), path)

@@ -80,7 +80,7 @@ def test_what_was_drawn_ahead_is_not_asked_again_until_the_store_changes(store: 
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(page.PATH, marks=[] if page.PATH in {"/", "/remove-gap", "/judges"} else pytest.mark.long)
+        pytest.param(page.PATH, marks=[] if page.PATH in {"/remove-gap", "/judges"} else pytest.mark.long)
         for page in pages()
         if hasattr(page, "LATER")
     ],

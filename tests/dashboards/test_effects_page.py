@@ -35,6 +35,7 @@ def test_a_question_is_drawn_and_says_what_follows(played: Store, played_site: s
     page.locator(".fold .ag-row").first.wait_for()
 
 
+@pytest.mark.long
 def test_survival_shows_another_event(played_site: str, page: Page) -> None:
     """By a click, and the address says so."""
     page.goto(f"{played_site}/effects?ask=survival")
@@ -53,6 +54,7 @@ def test_sentences_are_about_the_event_that_is_shown(played_site: str, page: Pag
     assert [said for said in page.locator(".card li").all_inner_texts() if not said.startswith("first spiral, ")] == []
 
 
+@pytest.mark.long
 def test_a_report_without_sentences_is_drawn(tmp_path: Path) -> None:
     """pass@k and pass^k of a team that tried each of four tasks three times; the report has no sentence to show."""
     talk = [{"role": "user", "content": "go on"}, {"role": "assistant", "content": "done"}]

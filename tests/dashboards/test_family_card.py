@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from pathlib import Path
 
 from dashboards.address import Address
 from dashboards.drawing import draw_page
@@ -12,10 +11,7 @@ from dashboards.pages import turns
 from dashboards.pages.overview import family_card
 from dashboards.parts import to_html
 from dashboards.reader import reader
-from ingest.files.run import ingest_paths
 from schemas.store.store import Store
-from tests.ingest.asympuzl import asympuzl_logs
-from tests.played import played_store
 
 
 def test_the_commonest_failure_leads_to_its_turns(played: Store) -> None:
@@ -32,20 +28,16 @@ def test_the_commonest_failure_leads_to_its_turns(played: Store) -> None:
     assert f"{said[3]} turns" in page
 
 
-def test_a_family_s_page_counts_its_games_and_is_not_reached_under_another(tmp_path: Path) -> None:
+def test_a_family_s_page_counts_its_games_and_is_not_reached_under_another(mixed: Store) -> None:
     """It told of the games of all families; from a page that was filtered to another family its link led to an empty page.
 
     The Overview of several families answered none of the questions about their teams without a click.
     """
-    store = played_store(tmp_path, judged=False)
-    lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
-    ingest_paths([asympuzl_logs.write(tmp_path / "asympuzl" / "game.jsonl", lines)], store, workers=1)
-    Store.settle(store)
-    overview = to_html(draw_page(store, Address.parse("/", "")).content)
+    overview = to_html(draw_page(mixed, Address.parse("/", "")).content)
     for asked in ("Highest score", "Most correction spirals", "Loses most", "How sure"):
         assert overview.count(f"<dt>{asked}</dt>") == 2, asked
     assert overview.count("<dt>Removes too much</dt>") == 1
-    assert "9 games" in to_html(draw_page(store, Address.parse("/remove-gap", "")).filters)
-    assert "10 games" in to_html(draw_page(store, Address.parse("/spirals", "")).filters)
-    head = to_html(draw_page(store, Address.parse("/spirals", "?benchmark=asympuzl&level=3")).head)
+    assert "9 games" in to_html(draw_page(mixed, Address.parse("/remove-gap", "")).filters)
+    assert "10 games" in to_html(draw_page(mixed, Address.parse("/spirals", "")).filters)
+    head = to_html(draw_page(mixed, Address.parse("/spirals", "?benchmark=asympuzl&level=3")).head)
     assert 'href="./remove-gap?benchmark=craft&amp;level=3"' in head

@@ -155,7 +155,8 @@ FIGURES = {
 }
 
 
-FEWER = [name for name in FIGURES if name.rpartition(", ")[0] not in {"failures by condition", "failures by level"}]
+_BY_OTHERS = ("failures by condition", "failures by level", "score by condition", "score by level")
+FEWER = [name for name in FIGURES if not name.startswith(_BY_OTHERS)]
 """Without those that another figure of the same page draws by another column of the same report."""
 
 
@@ -212,6 +213,7 @@ def test_the_sentence_on_what_was_lost_is_about_all_groups(store: Store) -> None
     assert "Share of all that these games lost." in page
 
 
+@pytest.mark.long
 def test_notes_are_counted_of_the_benchmark_in_view(store: Store, tmp_path: Path) -> None:
     """A taxonomy may be that of several benchmarks."""
     path = tmp_path / "two.duckdb"
@@ -224,6 +226,7 @@ def test_notes_are_counted_of_the_benchmark_in_view(store: Store, tmp_path: Path
         connection.execute(
             "UPDATE episodes SET benchmark = 'other' WHERE episode_id IN (SELECT episode_id FROM episodes ORDER BY 1 LIMIT 6)"
         )
+    Store.settle(two)
     for benchmark in ("einstein", "other"):
         address = Address.parse("/failures", urlencode({"benchmark": benchmark, "taxonomy": "einstein_published", "by": "turn"}))
         with reader(two, address) as read:

@@ -106,9 +106,8 @@ def rate(value: float, low: float, high: float) -> str:
     return f"{wording.share(value)} {wording.share_interval(low, high)}"
 
 
-@pytest.mark.parametrize(
-    "section", [pytest.param(section.name, marks=[] if section.name == "drift" else pytest.mark.long) for section in SECTIONS]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("section", [section.name for section in SECTIONS])
 def test_every_section_draws_in_the_browser(section: str, site: str, page: Page) -> None:
     """Without console errors, with its tab marked, and with a table, open or folded; other tests open five of the others."""
     page.goto(f"{site}/judges?rubric={PS}&show={section}")
@@ -149,6 +148,7 @@ def test_a_click_on_a_dot_opens_the_confusion_too(site: str, page: Page) -> None
     page.get_by_text("people said", exact=True).wait_for()
 
 
+@pytest.mark.long
 def test_a_split_unit_opens_its_turn(site: str, page: Page) -> None:
     """From the disagreement to the messages."""
     page.goto(f"{site}/judges?rubric={PS}&show=disagreement")
@@ -159,6 +159,7 @@ def test_a_split_unit_opens_its_turn(site: str, page: Page) -> None:
     page.get_by_text(f"turn {turn} of", exact=False).wait_for()
 
 
+@pytest.mark.long
 def test_the_filter_of_models_narrows_corrected_rates(site: str, page: Page) -> None:
     """Choosing one leaves its rows alone."""
     page.goto(f"{site}/judges?rubric={PS}&show=corrected&judge=llm:local/clear")
@@ -169,7 +170,7 @@ def test_the_filter_of_models_narrows_corrected_rates(site: str, page: Page) -> 
     page.wait_for_function(f"({every})([...document.querySelectorAll('.cotrace-grid .ag-row')])")
 
 
-@pytest.mark.parametrize("where", ["true", "level = 'simple'"])
+@pytest.mark.parametrize("where", [pytest.param("true", marks=pytest.mark.long), "level = 'simple'"])
 def test_means_are_those_of_units_whether_or_not_a_judge_was_asked_twice(store: Store, where: str) -> None:
     """Units are told apart by name only where somebody was asked twice."""
     found = report(store, "judged-questions", where).filter(pl.col("scored") > 0).sort("question", "judge", "variant", "outcome")
@@ -219,6 +220,7 @@ def test_the_legend_of_corrected_rates_names_each_team_once(rate: float | None) 
     assert sorted(named) == [f"m{place}" for place in range(6)]
 
 
+@pytest.mark.long
 def test_probes_show_the_reports_numbers(store: Store) -> None:
     """Flip rates with intervals, of the judge that was probed."""
     rows = probe_report(store).filter(pl.col("judge") == "llm:local/other")
@@ -250,6 +252,7 @@ def test_cost_adds_up(store: Store) -> None:
         assert f">{text}<" in said
 
 
+@pytest.mark.long
 def test_disagreement_is_that_of_the_panel(store: Store) -> None:
     """Split units by question as in the view, and who said what of each unit that is listed."""
     of_rubric = f"FROM panel_disagreements WHERE rubric = '{PS}'"
@@ -292,10 +295,13 @@ def test_attempts_to_steer_the_judge_are_counted(store: Store) -> None:
     assert f">{units}<" in said
 
 
-def test_unknown_choices_fall_back(store: Store) -> None:
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    "search", ["show=agreement&kind=x&measure=y&question=z", "show=nothing", "show=drift&judge=nobody&answer=maybe&compared=x"]
+)
+def test_unknown_choices_fall_back(store: Store, search: str) -> None:
     """An address from another store still gives a page."""
-    for search in ("show=nothing", "show=agreement&kind=x&measure=y&question=z", "show=drift&judge=nobody&answer=maybe&compared=x"):
-        assert "could not be drawn" not in shown(store, search)
+    assert "could not be drawn" not in shown(store, search)
 
 
 def test_a_rubric_of_the_engine_alone_says_what_is_missing(store: Store) -> None:

@@ -148,7 +148,7 @@ def test_when_labels_are_enough(tmp_path: Path, *, errs: bool) -> None:
     assert ("You may stop" in text) is not errs
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
@@ -251,6 +251,7 @@ def test_a_person_labels_resumes_and_exports(site: str, store: Store, page: Page
     assert download.value.path().read_text(encoding="utf-8") == stored.write_csv()
 
 
+@pytest.mark.long
 def test_what_cannot_be_saved_stays_on_the_page(site: str, store: Store, page: Page) -> None:
     """Why stands beside it, whatever it is; the same answers are saved once it is mended."""
     page.goto(f"{site}/labelling?rubric=mind_modeling&annotator=ann")

@@ -459,21 +459,25 @@ def told(store: Store, page: ModuleType, search: str = "") -> str:
     return re.sub(r"<[^>]+>", " ", to_html(page_of(store, page, search)))
 
 
-def test_one_of_a_thing_is_said_so(tmp_path: Path) -> None:
-    """It was `1 games, 1 turns`."""
-    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A conversation of one message."""
+    folder = tmp_path_factory.mktemp("single")
+    store = ingested(folder, written(folder / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
     Store.settle(store)
-    with store.reading():
-        pages = [told(store, page) for page in (overview, turns, runs)]
+    yield from held_open(store)
+
+
+def test_one_of_a_thing_is_said_so(single: Store) -> None:
+    """It was `1 games, 1 turns`."""
+    pages = [told(single, page) for page in (overview, turns, runs)]
     assert "1 transcript, 1 turn." in pages[0]
     assert not [said for said in pages if re.search(r"\b1 (games|turns|teams|transcripts|experiments)\b", said)]
 
 
-def test_games_of_a_single_turn_are_not_said_to_be_missing(tmp_path: Path) -> None:
+def test_games_of_a_single_turn_are_not_said_to_be_missing(single: Store) -> None:
     """Spirals said `No game under these filters` of games that were there."""
-    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
-    Store.settle(store)
-    assert "No game of two turns or more" in told(store, spirals)
+    assert "No game of two turns or more" in told(single, spirals)
 
 
 def test_a_game_of_thousands_of_turns_leaves_room_for_others() -> None:

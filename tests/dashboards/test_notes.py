@@ -75,6 +75,7 @@ def test_a_note_is_written_seen_in_lists_exported_and_taken_back(store: Store, s
     assert query(store, "SELECT count(*) FROM notes").item() == 0
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_a_note_that_cannot_be_taken_back_says_why(played: Store, tmp_path: Path, page: Page) -> None:
     """Beside the notes, where one that cannot be saved says so."""
@@ -102,6 +103,7 @@ def test_notes_that_make_no_sense_are_refused_and_an_author_is_forgotten(store: 
     assert query(store, "SELECT count(*) FROM turn_notes").item() == 0
 
 
+@pytest.mark.long
 def test_notes_are_written_to_a_lake_and_taken_back(store: Store, tmp_path: Path) -> None:
     """As to a file."""
     lake = LakeStore(tmp_path / "lake")

@@ -216,7 +216,7 @@ def test_what_is_not_known_is_drawn_as_not_known(played: Store, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "paths", [("/", "/judges"), pytest.param(("/compare", "/spirals", "/failures"), marks=pytest.mark.long)], ids="".join
+    "paths", [("/",), pytest.param(("/judges", "/compare", "/spirals", "/failures"), marks=pytest.mark.long)], ids="".join
 )
 def test_a_store_of_transcripts_has_no_words_of_games(paths: tuple[str, ...], tmp_path: Path) -> None:
     """Transcripts, scores, verdicts and labels; and experiments have the names that the front page gives them."""
@@ -276,6 +276,9 @@ def test_a_notebook_has_the_same_figures(played: Store, drawn: Drawn) -> None:
     store = cotrace.open(played.path)
     for name, figure in {"overview": drawn.wide, "turns": drawn.turns}.items():
         assert shape_of(store.plot(name)) == shape_of(figure)
+    said = store.plot("overview", benchmark="craft").layout.title.text.replace("<br>", " ")  # its caption, which a file of it has too
+    for part in ("3 of 3 teams, 9 games", "95 % intervals over tasks", "Remove gap"):
+        assert part in said
 
 
 @pytest.mark.browser
@@ -286,6 +289,7 @@ def test_a_paper_gets_the_figure_as_a_pdf(played: Store, tmp_path: Path) -> None
     assert (tmp_path / "teams.pdf").read_bytes().startswith(b"%PDF-")
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_a_paper_gets_the_figure_as_a_file_with_its_caption(played: Store, tmp_path: Path) -> None:
     """SVG with n and method below the figure: from Python, without a dashboard."""
@@ -348,6 +352,11 @@ def test_the_page_in_a_browser(played_site: str, page: Page) -> None:
     asked = parse_qs(urlsplit(page.url).query)
     assert asked["benchmark"] == ["craft"]
     assert "category" in asked
+
+
+@pytest.mark.long
+def test_the_page_on_a_phone(played_site: str, page: Page) -> None:
+    """The figure for narrow screens, and nothing runs out of them."""
     page.set_viewport_size({"width": 420, "height": 900})
     page.goto(f"{played_site}/")
     page.locator(".narrow-only .main-svg").first.wait_for()
@@ -412,6 +421,7 @@ def test_the_remove_gap_is_in_the_main_menu_where_blocks_are_taken_away(played: 
     assert opener == ["Transcripts"]  # of a narrow screen
 
 
+@pytest.mark.long
 def test_the_demo_takes_published_logs(played: Store, tmp_path: Path) -> None:
     """No game is played: the store has the games of the logs."""
     log, chat = next((played.path.parent / "logs").rglob("*.jsonl")), written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})
@@ -422,9 +432,9 @@ def test_the_demo_takes_published_logs(played: Store, tmp_path: Path) -> None:
     assert not (tmp_path / "demo" / "logs").exists()
 
 
-def figures_of(store: Store, path: str) -> list[go.Figure]:
+def figures_of(store: Store, path: str, search: str = "") -> list[go.Figure]:
     """The figures of a page, in its order."""
-    return list(_graphs(draw_page(store, Address.parse(path, "")).content))
+    return list(_graphs(draw_page(store, Address.parse(path, search)).content))
 
 
 def _graphs(part: Any) -> Iterator[go.Figure]:

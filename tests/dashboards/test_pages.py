@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -14,11 +13,8 @@ from analytics.query import query
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.parts import to_html
-from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
-from tests.ingest.asympuzl import asympuzl_logs
-from tests.masters import held_open
 from tests.played import HOSTILE_TEXT, played_store
 
 pytestmark = pytest.mark.browser
@@ -64,7 +60,8 @@ def choose(page: Page, facet: str, value: str) -> None:
     page.locator(".facet", has_text=facet).locator("a", has_text=value).click()
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, marks=[] if path == "/why" else pytest.mark.long) for path in PAGES])
+@pytest.mark.long
+@pytest.mark.parametrize("path", PAGES)
 def test_page_shows_its_content_without_console_errors(path: str, site: str, page: Page) -> None:
     """Every page draws, and the browser has nothing to complain about; the others are visited by other tests too."""
     page.goto(site + path)
@@ -89,11 +86,11 @@ def test_filter_changes_what_is_shown_and_lives_in_the_address(site: str, page: 
 
 def test_filter_that_fits_no_game_shows_none_and_can_be_taken_back(site: str, page: Page) -> None:
     """A value from a colleague's address that this store does not know stays a filter; it is not dropped, which would show everything."""
-    page.goto(f"{site}/?model=somebody_else")
+    page.goto(f"{site}/spirals?model=somebody_else")
     page.get_by_text("under these filters", exact=False).first.wait_for()
 
     page.locator(".chip", has_text="somebody_else").get_by_label("remove filter Team").click()
-    page.get_by_text("Highest score", exact=True).first.wait_for()
+    page.get_by_text("44 of 108", exact=False).first.wait_for()
 
 
 def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: Store, page: Page) -> None:
@@ -115,6 +112,7 @@ def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: S
     assert "model=over_remover" in page.url
 
 
+@pytest.mark.long
 def test_cell_of_a_spiral_opens_the_game_at_that_turn(site: str, page: Page) -> None:
     """A click into the heat map opens the game page of that episode and turn."""
     page.goto(f"{site}/spirals")
@@ -127,25 +125,26 @@ def test_cell_of_a_spiral_opens_the_game_at_that_turn(site: str, page: Page) -> 
     page.get_by_text("Turn 1 of 12", exact=False).wait_for()
 
 
-def test_turn_that_is_not_there_is_said(site: str, page: Page) -> None:
+def test_turn_that_is_not_there_is_said(store: Store) -> None:
     """An address with a turn beyond the end says which turns there are."""
-    page.goto(f"{site}/game")
-    href = page.locator(".cotrace-grid a").first.get_attribute("href")
-    page.goto(urljoin(page.url, href).replace("turn=1", "turn=99"))
-
-    page.get_by_text("This game has turns 1 to", exact=False).wait_for()
+    episode = query(store, "SELECT min(episode_id) FROM games").item()
+    assert "This game has turns 1 to" in content_of(store, "/game", f"?episode={episode}&turn=99")
 
 
-def test_very_long_message_is_folded(store: Store, site: str, page: Page) -> None:
+def content_of(store: Store, path: str, search: str = "") -> str:
+    """A page as the server sends it, without its menu."""
+    return to_html(draw_page(store, Address.parse(path, search)).content)
+
+
+def test_very_long_message_is_folded(store: Store) -> None:
     """A message of 100,000 characters shows its beginning; the whole is one click away."""
     row = query(store, "SELECT episode_id, text FROM utterances WHERE turn = 2 AND channel = 'public' ORDER BY ALL LIMIT 1").row(0)
     with store.writing() as connection:
         connection.execute("UPDATE utterances SET text = ? WHERE episode_id = ? AND turn = 2", ["word " * 20_000, row[0]])
-    page.goto(f"{site}/game?episode={row[0]}&turn=2")
-
-    page.locator(".said .speech:not(.thought) summary", has_text="all 100000 characters").first.click()
-
-    assert page.locator(".said .speech:not(.thought) details[open] .text").first.inner_text().count("word") == 20_000
+    shown = content_of(store, "/game", f"?episode={row[0]}&turn=2")
+    folded = re.findall(r'<details><summary>all 100000 characters</summary><div class="text">([^<]*)</div></details>', shown)
+    assert {text.count("word") for text in folded} == {20_000}
+    assert "word " * 1000 not in shown.replace("word " * 20_000, "")
 
 
 def test_text_from_logs_cannot_become_markup(site: str, page: Page) -> None:
@@ -160,24 +159,19 @@ def test_text_from_logs_cannot_become_markup(site: str, page: Page) -> None:
     assert page.locator(".js-plotly-plot .ytick").first.text_content() == "<b>clear</b>36 turns"
 
 
-def test_unknown_page_and_unknown_game_say_what_to_do(site: str, page: Page) -> None:
+def test_unknown_page_and_unknown_game_say_what_to_do(store: Store) -> None:
     """A wrong address gives a line and a link, not an error."""
-    page.goto(f"{site}/nowhere")
-    page.get_by_text("There is no page /nowhere.").wait_for()
-
-    page.goto(f"{site}/game?episode=nothing&turn=x")
-    page.get_by_text("The store has no game nothing.").wait_for()
+    assert '<p>There is no page /nowhere.</p><a href="./">' in content_of(store, "/nowhere")
+    assert '<p>The store has no game nothing.</p><a href="./game">' in content_of(store, "/game", "?episode=nothing&turn=x")
 
 
-def test_empty_store_gives_a_helpful_page(tmp_path: Path, browser: Browser) -> None:
+def test_empty_store_gives_a_helpful_page(tmp_path: Path) -> None:
     """A store without games says how to get some."""
     store = Store(tmp_path / "empty.duckdb")
     store.create()
-    with serve(store) as site:
-        page = browser.new_page()
-        page.goto(site)
-        page.get_by_text("has no games yet", exact=False).wait_for()
-        page.close()
+    shown = content_of(store, "/")
+    assert "has no games yet" in shown
+    assert f"cotrace ingest path/to/logs --store {store.path}" in shown
 
 
 def test_store_that_is_gone_gives_a_page_that_says_so(tmp_path: Path, browser: Browser) -> None:
@@ -187,17 +181,6 @@ def test_store_that_is_gone_gives_a_page_that_says_so(tmp_path: Path, browser: B
         page.goto(site)
         page.get_by_text("no store at", exact=False).wait_for()
         page.close()
-
-
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Games of two benchmarks."""
-    folder = tmp_path_factory.mktemp("mixed")
-    store = played_store(folder, judged=False)
-    lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
-    ingest_paths([asympuzl_logs.write(folder / "asympuzl" / "game.jsonl", lines)], store, workers=1)
-    Store.settle(store)
-    yield from held_open(store)
 
 
 def test_links_of_a_page_lead_to_each_benchmark_and_back(mixed: Store) -> None:

@@ -30,7 +30,7 @@ _SLOW = frozenset({"claims", "power", "ability", "judges-needed", "mediation", "
 """Reports that take long to compute, and are tables like others."""
 
 
-_FEW = ("lost", "answers", "einstein", "failures", "judges", "leaderboard", "notes", "overview", "remove-gap", "spirals", "compare")
+_FEW = ("lost", "answers", "einstein", "failures", "leaderboard", "notes", "overview", "remove-gap")
 """With figures and without, and some that have no rows."""
 
 

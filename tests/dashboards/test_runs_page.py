@@ -47,6 +47,7 @@ def test_every_kind_has_the_rows_of_the_store(kind: str, table: str, played: Sto
     page.wait_for_function(_WHOLE_ROWS)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["file", "lake", "empty"])
 def test_a_store_that_comes_later_shows_without_a_reload(played: Store, tmp_path: Path, page: Page, kind: str) -> None:

@@ -75,6 +75,7 @@ def test_the_page_says_which_step_failed(store: Store) -> None:
     lost = query(store, "select sum(cost) from attributions").item()
     turns, n = query(store, "select count(distinct (episode_id, turn)), count(distinct episode_id) from attributions where cost > 0").row(0)
     assert f"{lost:.0f} steps were lost in {turns} turns of {n} games" in text
+    assert "as read by the rules." in text
     assert "by what it knew" in text
     assert drawn is not None
     by_team = sorted(
@@ -89,22 +90,24 @@ def test_the_page_says_which_step_failed(store: Store) -> None:
         assert re.match(r"/turns\?.*only=lost&(step|link)=", address), address
 
 
+@pytest.mark.long
 def test_pages_say_whose_reading_of_the_messages_it_is(store: Store, tmp_path: Path) -> None:
     """A game has one attribution; games can have been attributed by several readers, which a mean over them must not hide."""
-    store = Store(shutil.copy(store.path, tmp_path / "own.duckdb"))
+    own = Store(shutil.copy(store.path, tmp_path / "own.duckdb"))
     first, *rest = query(store, "select episode_id, count(*) from attributions where cost > 0 group by all order by all")[
         "episode_id"
     ].to_list()
 
-    def shown() -> tuple[str, str]:
+    def shown(store: Store) -> tuple[str, str]:
         with reader(store, Address(why.PATH)) as read:
             facts = facts_of(read, first)
             costly = next(one for one in facts.turns if one.links)
             return str(why.content(read)), str(turn_outcome._links(costly, drawing_of(facts.benchmark)))
 
-    assert all("as read by the rules." in page for page in shown())
-    attribute_games(store, f"episode_id = '{first}'", reader_named("planted"))
-    of_all, of_game = shown()
+    assert all("as read by the rules." in page for page in shown(store))
+    attribute_games(own, f"episode_id = '{first}'", reader_named("planted"))
+    Store.settle(own)
+    of_all, of_game = shown(own)
     assert f"the rules in {len(rest)} game" in of_all
     assert "planted in 1 game" in of_all
     assert "as read by planted." in of_game
@@ -162,6 +165,7 @@ def test_evidence_in_the_sentence_ends_at_a_word(store: Store) -> None:
     assert "position …)" in told
 
 
+@pytest.mark.long
 def test_a_category_keeps_its_colour_whatever_weighs_it(store: Store) -> None:
     """Also where another one lost most."""
     taxonomy = query(store, "select taxonomy from failure_turns group by taxonomy order by count(*) desc, taxonomy limit 1").item()

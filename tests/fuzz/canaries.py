@@ -59,9 +59,10 @@ def canary(where: str = "") -> str:
     )
 
 
-def small_logs() -> Iterator[Specimen]:
-    """Logs and files of labels of every format that is made here."""
-    yield from (one for one in (*own_specimens(), *own_others()) if one.read_as != "mapping" and one.path != "kitchen.yaml")
+def small_logs(*, run_inspect: bool = True) -> Iterator[Specimen]:
+    """Logs and files of labels of every format that is made here; of Inspect, which takes seconds to start, where it may run."""
+    made = (*own_specimens(), *own_others(run_inspect=run_inspect))
+    yield from (one for one in made if one.read_as != "mapping" and one.path != "kitchen.yaml")
     for log_format, (name, documents, *_) in DESCRIBED.items():
         data = "".join(f"{json.dumps(one)}\n" for one in documents).encode()
         yield Specimen(name=f"described, {log_format}", family=log_format, path=name, data=data)

@@ -173,11 +173,11 @@ _MAPPINGS: Final[Mapping[str, str]] = {
 _NEEDS_INSPECT: Final = "inspect"
 
 
-def own_others() -> Iterator[Specimen]:
+def own_others(*, run_inspect: bool = True) -> Iterator[Specimen]:
     """Made here."""
     for name, (path, make) in _LOGS.items():
         family = name.partition(",")[0]
-        if family == _NEEDS_INSPECT and find_spec("inspect_ai") is None:
+        if family == _NEEDS_INSPECT and not (run_inspect and find_spec("inspect_ai")):
             continue
         read_as: ReadAs = "labels" if family == "labels" else "log"
         yield Specimen(name=name, family=family, path=path, data=make(), mapping=_MAPPINGS.get(name, ""), read_as=read_as)

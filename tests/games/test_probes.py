@@ -276,6 +276,7 @@ def test_answers_are_asked_scored_and_held_against_play(tmp_path: Path) -> None:
     assert query(store, "SELECT DISTINCT type FROM coordqa_accuracy ORDER BY type")["type"].to_list() == ["EC", "JP", "NR", "TOM"]
 
 
+@pytest.mark.long
 def test_too_few_teams_are_said_and_members_count_for_their_team(tmp_path: Path) -> None:
     """Graded respondents answer as their skill says, under a name of one's own; a pair has the mean of its two; three teams are too few."""
     questions, answers = tmp_path / QUESTION_FILE, tmp_path / "answers"

@@ -40,6 +40,7 @@ def played(game: str, mode: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["parrot", "parrot-line"])
 @pytest.mark.parametrize("game", [*GAMES, *AVALON])

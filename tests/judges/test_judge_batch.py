@@ -44,6 +44,7 @@ def test_a_batch_is_submitted_and_collected_later(tmp_path: Path) -> None:
     assert collect(store) == []
 
 
+@pytest.mark.long
 def test_a_batch_asks_only_the_questions_that_have_no_answer(tmp_path: Path) -> None:
     """One more question of a rubric is submitted alone."""
     store = store_of(tmp_path / "s.duckdb", games=2, turns=3)
@@ -58,6 +59,7 @@ def test_a_batch_asks_only_the_questions_that_have_no_answer(tmp_path: Path) -> 
     assert verdict_counts(store) == {"answered": 36}
 
 
+@pytest.mark.long
 def test_bad_replies_are_failed_rows_and_asked_again(tmp_path: Path) -> None:
     """Answers that are not allowed, refusals and errors of the provider have no answer; the next start asks for them only."""
     store = store_of(tmp_path / "s.duckdb", turns=20)
@@ -102,6 +104,7 @@ def test_lines_that_are_no_replies_are_passed_over(tmp_path: Path) -> None:
     assert (done.answered, done.failed) == (3, 0)
 
 
+@pytest.mark.long
 def test_nothing_is_asked_that_a_batch_is_being_asked(tmp_path: Path) -> None:
     """Neither by another batch nor directly; another model may be asked."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
@@ -130,6 +133,7 @@ def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(tmp_pat
     assert list(pending_batches(folder)) == []
 
 
+@pytest.mark.long
 def test_a_batch_that_never_arrived_is_given_up(tmp_path: Path) -> None:
     """The provider does not know it: the job can be started again."""
     store = store_of(tmp_path / "s.duckdb", turns=1)

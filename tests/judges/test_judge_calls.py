@@ -88,6 +88,7 @@ def test_after_a_kill_every_call_stands_once(tmp_path: Path) -> None:
     assert query(store, "select count(*) from verdicts left join calls using (call_id) where calls.call_id is null").rows() == [(0,)]
 
 
+@pytest.mark.long
 def test_a_batch_brings_its_calls(tmp_path: Path, prices: Path) -> None:
     """As a direct run would, but for the time that each took."""
     store, direct = (store_of(tmp_path / f"{name}.duckdb", turns=3) for name in "ab")

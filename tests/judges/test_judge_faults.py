@@ -32,7 +32,7 @@ def _quick_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "_exponential", wait_random_exponential(multiplier=0.02, max=30.0))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", [*PASSING, *UNUSABLE])
 def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Path, fault: str) -> None:
     """Every call is hit once; every call is answered on its second request."""
@@ -47,7 +47,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
     assert server["faults"] == {fault: TURNS}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fault", "requests", "reason"),
     [

@@ -151,6 +151,7 @@ def request_to(urls: list[str], **changes: Any) -> JudgeRequest:
     return replace(request, more_endpoints=tuple(replace(request.settings, base_url=url) for url in urls[1:]))
 
 
+@pytest.mark.long
 def test_calls_are_shared_out_among_servers_and_the_faster_gets_more(tmp_path: Path) -> None:
     """Each answers some; together each unit is asked about once."""
     store = store_of(tmp_path / "s.duckdb", games=10, turns=4)

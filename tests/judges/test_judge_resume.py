@@ -164,6 +164,7 @@ def test_one_more_question_asks_only_that_question(tmp_path: Path) -> None:
     assert asked == [("PS2",), ("PS5",)]
 
 
+@pytest.mark.long
 def test_of_a_run_that_an_older_cotrace_made_the_whole_rubric_counts(tmp_path: Path) -> None:
     """It did not record what each question was: the same rubric has its answers, another one is asked whole."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
@@ -176,6 +177,7 @@ def test_of_a_run_that_an_older_cotrace_made_the_whole_rubric_counts(tmp_path: P
     assert (same.requests, more.requests, more.answered) == (0, 2, 2 * QUESTIONS)
 
 
+@pytest.mark.long
 def test_failed_answers_to_an_unchanged_question_are_asked_again_with_the_new_one(tmp_path: Path) -> None:
     """In one call, and the failed rows go."""
     store = store_of(tmp_path / "s.duckdb", turns=12)
@@ -236,6 +238,7 @@ def test_a_unit_whose_evidence_changed_is_asked_again_and_the_others_are_not(tmp
     assert (again.requests, unseen.requests) == (1, 0)
 
 
+@pytest.mark.long
 def test_a_journal_line_that_was_cut_off_is_left_out(killed: tuple[str, Path, int], tmp_path: Path) -> None:
     """A kill in the middle of a write loses that one line, and nothing before it."""
     url, folder, _ = killed
@@ -360,6 +363,7 @@ def test_a_damaged_journal_is_set_aside_and_stops_nobody(
     assert f"{journal.name}.damaged" in told
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("billed", [("-60", "5"), ("7", "9000000000000000000")])
 def test_impossible_token_counts_of_a_server_cost_no_answers(tmp_path: Path, billed: tuple[str, str]) -> None:

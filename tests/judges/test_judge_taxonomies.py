@@ -65,6 +65,7 @@ def test_the_engine_answers_craft_actions_with_the_rules_category(tmp_path: Path
     assert len(set(engine.values())) > 3
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("oracle", [True, False], ids=["clarifications", "no candidates"])
 def test_actions_that_the_rules_file_under_the_turn_have_that_category(tmp_path: Path, *, oracle: bool) -> None:

@@ -95,6 +95,7 @@ def test_a_planted_defect_is_one_exchanged_word(store: Store, kind: str) -> None
         assert changed[0][2] - changed[0][1] == changed[0][4] - changed[0][3] == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "fewest"), [("layer", 20), ("size", 4), ("colour", 15), ("place", 15)])
 def test_a_defect_of_a_turn_is_one_exchanged_word_a_message(store: Store, kind: str, fewest: int) -> None:
     """In some of its messages; nothing else of the turn changes."""
@@ -114,7 +115,7 @@ def test_a_defect_of_a_turn_is_one_exchanged_word_a_message(store: Store, kind: 
 @pytest.mark.parametrize(
     ("rubric", "kind"),
     [
-        pytest.param(rubric, kind, marks=() if number == 0 else pytest.mark.long)
+        pytest.param(rubric, kind, marks=() if number == 0 and rubric != "pragmatic_sufficiency" else pytest.mark.long)
         for rubric, kinds in DEFECTS_OF.items()
         for number, kind in enumerate(kind for kind in kinds)
     ],
@@ -131,6 +132,7 @@ def test_the_engine_finds_planted_defects(store: Store, rubric: str, kind: str) 
     assert row["rate"] > 0.95
 
 
+@pytest.mark.long
 def test_what_the_engine_leaves_open_is_no_miss(store: Store) -> None:
     """Of a board that no longer holds what a message asks for, nothing is read anew: pairs without two answers give no rate."""
     run(JudgeRequest(rubric=as_probe(find("mind_modeling"), "redundancy")), store)
@@ -145,6 +147,7 @@ def test_what_the_engine_leaves_open_is_no_miss(store: Store) -> None:
     assert "nothing is known" in row["advice"]
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["length", "wordy"])
 def test_the_engine_abstains_beside_sentences_that_it_does_not_understand(store: Store, kind: str) -> None:
@@ -156,7 +159,7 @@ def test_the_engine_abstains_beside_sentences_that_it_does_not_understand(store:
     assert max_of(rows, "unanswered") > 10
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["order", "polite", "names", "model=gpt-4o"])
 def test_the_engine_is_not_swayed(store: Store, kind: str) -> None:
     """Courtesies, names and order say nothing about blocks."""

@@ -101,6 +101,7 @@ def test_a_settled_question_is_not_asked_and_says_so(tmp_path: Path) -> None:
     assert counts["reasons"] == len(asked) - len(by_rule)
 
 
+@pytest.mark.long
 def test_where_no_question_is_left_nothing_is_asked(tmp_path: Path) -> None:
     """One call less a game; the plan counts it."""
     path, store = tmp_path / "first.yaml", store_of(tmp_path / "s.duckdb", games=2, turns=3)
@@ -113,6 +114,7 @@ def test_where_no_question_is_left_nothing_is_asked(tmp_path: Path) -> None:
     assert (report.answered, report.from_cache) == (6, 0)
 
 
+@pytest.mark.long
 def test_a_failed_call_is_asked_again_and_nothing_stands_twice(tmp_path: Path) -> None:
     """Its settled questions are known all the while."""
     store, request = played_store(tmp_path, judged=False), "pragmatic_sufficiency"

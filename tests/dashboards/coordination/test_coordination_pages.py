@@ -46,25 +46,26 @@ def test_the_page_shows_every_card(store: Store) -> None:
         assert text in shown
 
 
-def test_every_kind_of_game_has_its_drawing(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("level", "mark"),
+    [
+        ("hanabi", "what hints told"),
+        pytest.param("overcooked", "points", marks=pytest.mark.long),
+        pytest.param("collab_capture", "door 1-2", marks=pytest.mark.long),
+        ("collab_escape", "generator 0 of 2"),
+        ("JP", "Options"),
+    ],
+)
+def test_every_kind_of_game_has_its_drawing(store: Store, level: str, mark: str) -> None:
     """One game of each kind, and a question: what is particular to it stands on the game page."""
-    marks = {
-        "hanabi": "what hints told",
-        "overcooked": "points",
-        "collab_capture": "door 1-2",
-        "collab_escape": "generator 0 of 2",
-        "JP": "Options",
-    }
-
-    for level, mark in marks.items():
-        episode = query(store, f"select episode_id from episodes where level = '{level}' order by episode_id limit 1").item()
-        shown = _drawn(store, "/game", f"?episode={episode}&turn=1")
-        assert "could not be drawn" not in shown
-        assert mark in shown, level
-        assert "captured True" not in shown  # what is to be reached is said in words, not as a program writes it
+    episode = query(store, f"select episode_id from episodes where level = '{level}' order by episode_id limit 1").item()
+    shown = _drawn(store, "/game", f"?episode={episode}&turn=1")
+    assert "could not be drawn" not in shown
+    assert mark in shown
+    assert "captured True" not in shown  # what is to be reached is said in words, not as a program writes it
 
 
-@pytest.mark.parametrize(("costs", "words"), [(True, "and wrong"), (False, "against a rule")])
+@pytest.mark.parametrize(("costs", "words"), [pytest.param(True, "and wrong", marks=pytest.mark.long), (False, "against a rule")])
 def test_a_card_that_does_not_fit_was_played(costs: bool, words: str, store: Store) -> None:  # noqa: FBT001
     """The page said that the engine refused it, below a board on which the life was gone; by its exact cost a lucky guess is not wrong."""
     found = """
@@ -78,6 +79,7 @@ def test_a_card_that_does_not_fit_was_played(costs: bool, words: str, store: Sto
     assert "was refused" not in shown
 
 
+@pytest.mark.long
 def test_a_store_without_such_games_says_so(tmp_path: Path) -> None:
     """The page names what to do."""
     play(PlayRequest(game="collab_escape", out=tmp_path / "logs", policies=("camper",), seeds=(1,)))

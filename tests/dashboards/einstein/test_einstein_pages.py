@@ -67,6 +67,7 @@ def test_objects_in_their_bins_are_written_as_on_the_overview(store: Store) -> N
     assert f">{mean}<" in drawn(store, "/", "?benchmark=einstein")
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("by", ["action_mode", "verifier", "num_objects", "model", "use_cot", "run"])
 def test_every_grouping_draws(store: Store, by: str) -> None:

@@ -53,7 +53,7 @@ def test_one_agent_with_all_clues_plays_alone(tmp_path: Path) -> None:
     assert query(store, "SELECT * FROM asympuzl_games").is_empty()
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An answer that cannot be read takes the turn and is a failure by rule; every call is in `calls`."""

@@ -127,6 +127,7 @@ def test_the_team_is_who_plays_on(family: str, seat: str, team: dict[str, str], 
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", sorted(PUBLISHED))
 def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) ->
     assert query(store, f"SELECT * FROM log_disagreements WHERE episode_id <> '{episode}'").is_empty()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -169,6 +170,7 @@ def test_wrong_use_is_one_line(options: list[str], message: str, folder: Path, t
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_who_cannot_be_called_again_must_be_replaced(folder: Path, tmp_path: Path) -> None:
     """A persona of a scripted game takes no seat: the message names the seat and the mend."""
     home = tmp_path / "home"

@@ -155,6 +155,7 @@ def test_hanabi_rules_agree_with_openspiel_on_random_games() -> None:
         assert game.engine_score in {0, game.state.stacked}
 
 
+@pytest.mark.long
 def test_a_cautious_player_plays_only_what_it_knows(tmp_path: Path) -> None:
     """No life is lost, every play is safe by hints and open cards, and the teams of cautious players get somewhere."""
     play(PlayRequest(game="hanabi", out=tmp_path / "logs", policies=("cautious",), seeds=tuple(range(8))))
@@ -494,6 +495,7 @@ def test_unknown_names_are_refused(tmp_path: Path) -> None:
         played("coordination", tmp_path, game="collab_escape", turns=50)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("game", ["hanabi", "collab_capture", "collab_escape"])
 def test_fewer_turns_end_a_game_sooner(game: CoordinationGame, tmp_path: Path) -> None:
     """The log and the game that is played again agree that it ended there."""

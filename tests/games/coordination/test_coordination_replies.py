@@ -208,6 +208,7 @@ def test_every_game_has_a_turn_cap_and_says_its_score_rule(store: Store) -> None
     assert "when all lives are lost, with 0 points" in words(published)
 
 
+@pytest.mark.long
 def test_games_whose_measure_is_the_score_have_no_success_and_are_counted_by_game(tmp_path: Path) -> None:
     """Hanabi ended alive, a soup delivered: no goal was reached. No game is counted among those with answers to CoordinationQA."""
     for name, policy, variants in (("hanabi", "cautious", ()), ("overcooked", "greedy", ("cramped_room",)), ("collab_capture", "bfs", ())):

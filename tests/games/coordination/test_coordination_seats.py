@@ -69,7 +69,7 @@ def _of_model(played: Sequence[Sequence[dict[str, object]]], seats: Sequence[str
     return sum(reply["agent"] == agent for each in played for line in each for reply in line.get("replies", ()))  # type: ignore[attr-defined]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mode", "game"),
     [*(("garbage", game) for game in GAMES), ("refusal", "collab_escape"), ("empty", "overcooked"), ("flaky", "collab_capture")],

@@ -277,7 +277,7 @@ def test_what_cannot_be_read_has_no_rows(fault: Any, prefixes: set[str]) -> None
 @pytest.fixture(scope="module")
 def turns() -> list[TurnFacts]:
     """Turns of every persona with two builders on two targets."""
-    structures = list(generate_structures(2, seed=21))
+    structures = list(generate_structures(1, seed=21))
     settings = GameSettings(same_turn_messages=True)
     teams = [(persona, builder) for persona in PERSONAS for builder in ("sloppy", "literal")]
     return list(chain.from_iterable(craft_turns(structure, settings, *one, seed=5) for structure in structures for one in teams))

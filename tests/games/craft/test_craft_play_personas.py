@@ -18,7 +18,7 @@ from games.craft.targets import generate_structures
 from tests.scripted import craft_turns
 
 SETTINGS = GameSettings(same_turn_messages=True)
-STRUCTURES = tuple(generate_structures(12, seed=11))
+STRUCTURES = tuple(generate_structures(8, seed=11))
 
 Games = list[list[TurnFacts]]
 
@@ -173,6 +173,7 @@ def test_builders_make_the_slips_they_are_for(builder: str) -> None:
     assert made == set(BUILDERS[builder].slips)
 
 
+@pytest.mark.long
 def test_clarifier_asks_when_it_is_told_little() -> None:
     """A builder that asks back does so far more often with a vague team."""
 

@@ -158,6 +158,7 @@ def test_rates_and_failures_tell_unreadable_replies_from_questions(tmp_path: Pat
     assert "The builder asked" not in shown
 
 
+@pytest.mark.long
 def test_a_published_log_keeps_what_its_parser_made_of_a_reply(tmp_path: Path) -> None:
     """Its rates are those of the published code; judges and failures call a complaint of its parser what it is."""
     log = published()

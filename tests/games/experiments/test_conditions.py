@@ -47,6 +47,7 @@ def test_how_models_are_asked_is_a_condition(store: Store) -> None:
     assert query(store, sql).rows() == [("paper", "0.3", "0.9", "300", 1), ("published", "0.3", "0.9", "300", 1)]
 
 
+@pytest.mark.long
 def test_rule_sets_are_not_averaged_over(store: Store) -> None:
     """Neither by the leaderboard nor by the family's report."""
     rows = query(store, "SELECT condition, games FROM leaderboard ORDER BY condition").rows()

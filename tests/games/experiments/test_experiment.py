@@ -174,6 +174,7 @@ def test_killed_and_started_again_it_ends_as_it_would_have(server: str, tmp_path
     assert not (tmp_path / "cut" / ".journal").exists()
 
 
+@pytest.mark.long
 def test_one_budget_for_all_models_and_all_starts(server: str, tmp_path: Path) -> None:
     """Games wait when it ends, and are played on later; no reply serves two games, though their prompts begin alike."""
     text = """
@@ -209,6 +210,7 @@ def test_one_budget_for_all_models_and_all_starts(server: str, tmp_path: Path) -
     assert re.search(r"the budget allows no further call: \d+ games? left waiting", done.stderr)
 
 
+@pytest.mark.long
 def test_the_store_has_games_that_are_still_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs are taken in while they grow, and what has ended is judged."""
     monkeypatch.setattr("cotrace.commands.experiment._SLEEP_S", 0.1)

@@ -64,6 +64,7 @@ def test_a_game_over_http_is_that_of_the_script_and_is_played_again_without_a_di
     assert query(store, "SELECT DISTINCT answer FROM verdicts WHERE status = 'answered'")["answer"].to_list() == ["correct"]
 
 
+@pytest.mark.long
 def test_a_logged_game_goes_on_otherwise(played: Path) -> None:
     """The kitchen of a continuation is the logged one."""
     store = played / "s.duckdb" if (played / "s.duckdb").exists() else ingested(played).path

@@ -47,7 +47,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], opt
     assert found == [(1, 1.0, 1.0, 0)] * 2
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """What cannot be read is asked for again, then waited away; every call is in `calls`."""

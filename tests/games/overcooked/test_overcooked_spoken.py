@@ -212,6 +212,7 @@ def test_a_wait_that_the_rules_drop_is_no_failure_of_the_agent(store: Store) -> 
     assert query(store, "SELECT DISTINCT failed FROM leaderboard").rows() == [(0,)]
 
 
+@pytest.mark.long
 def test_a_plan_that_is_not_carried_out_is_recorded(tmp_path: Path) -> None:
     """By the paper's rules the first plan of a conversation counts; the fuller one is dropped, which is the harness's."""
     count = {"Assistant": 0, "Chef": 0}

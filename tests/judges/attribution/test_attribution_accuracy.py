@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -168,6 +169,7 @@ def test_the_rubric_is_one_of_the_others(who: Store, model_url: str) -> None:
     assert "leave out --batch" in str(refused.exception)
 
 
+@pytest.mark.long
 def test_a_model_that_names_nothing_leaves_a_game_undecided(who: Store) -> None:
     with suspicious_model("words that nobody says") as url:
         settings = ModelSettings(model="openai/trusting", base_url=url)
@@ -177,6 +179,7 @@ def test_a_model_that_names_nothing_leaves_a_game_undecided(who: Store) -> None:
     assert rows == [(None, "no turn was named", "undecided")] * 2
 
 
+@pytest.mark.long
 def test_asking_again_replaces_what_was_said(who: Store, model_url: str) -> None:
     settings = ModelSettings(model="openai/suspicious", base_url=model_url)
     for _ in range(2):
@@ -186,11 +189,18 @@ def test_asking_again_replaces_what_was_said(who: Store, model_url: str) -> None
         ask_games(AskingRequest(settings=settings, manner="by dice"), who)
 
 
-@pytest.fixture
-def games(tmp_path: Path) -> Store:
+@pytest.fixture(scope="module")
+def six(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six games of several turns."""
-    play_planted(tmp_path / "logs", 6, seed=9)
-    return attributed(tmp_path / "logs", tmp_path)
+    folder = tmp_path_factory.mktemp("six")
+    play_planted(folder / "logs", 6, seed=9)
+    return attributed(folder / "logs", folder).path
+
+
+@pytest.fixture
+def games(tmp_path: Path, six: Path) -> Store:
+    """A copy of them."""
+    return Store(shutil.copy(six, tmp_path / "games.duckdb"))
 
 
 STATE = (
@@ -258,7 +268,7 @@ def test_models_see_no_views_goals_or_names_of_scripts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "turn", "stored"),
     [
-        ("Coder", 3, ("Coder", "3", True)),
+        pytest.param("Coder", 3, ("Coder", "3", True), marks=pytest.mark.long),
         ("planner ", 3, ("Planner", "3", False)),
         ("Coder", 99, ("Coder", None, None)),
     ],
@@ -297,7 +307,7 @@ def test_an_agent_that_is_not_in_the_game_is_no_answer(who: Store, manner: str) 
     assert "<<one of: Coder, Planner, Terminal, human>>" in asked[0]["messages"][1]["content"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str, manner: str) -> None:
     """Of several, the one that settled it."""
@@ -312,6 +322,7 @@ def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str,
     assert all("so it seems" in reply for _, reply in rows)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_log_without_agents_is_undecided_and_ends_no_run(manner: str, tmp_path: Path) -> None:

@@ -30,14 +30,18 @@ from tests.masters import held_open
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
-GAMES = 36
+GAMES, FEW = 36, 18
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Games with one faulty player each, by a seed that no rule was made on."""
-    folder = tmp_path_factory.mktemp("planted")
-    play_planted(folder / "logs", GAMES, seed=31_000)
+    """Games with one faulty player each."""
+    return planted_games(tmp_path_factory.mktemp("planted"), FEW)
+
+
+def planted_games(folder: Path, games: int) -> Store:
+    """By a seed that no rule was made on."""
+    play_planted(folder / "logs", games, seed=31_000)
     store = attributed(folder / "logs", folder)
     Store.settle(store)
     return store
@@ -63,7 +67,9 @@ def scripts_of(store: Store) -> dict[str, dict[str, str | None]]:
     return found
 
 
-def test_the_planted_player_has_the_cost(planted: Store) -> None:
+@pytest.mark.long
+def test_the_planted_player_has_the_cost(tmp_path: Path) -> None:
+    planted = planted_games(tmp_path, GAMES)
     faulty = {episode: fault.agent for episode, scripts in scripts_of(planted).items() if (fault := the_faulty_one(scripts, FAULTLESS))}
     assert len(faulty) == GAMES
     rows = query(planted, "select episode_id, agent, link, sum(cost) as cost from attributions where cost > 0 group by all").rows()
@@ -153,7 +159,7 @@ def test_lost_in_sentences(planted: Store) -> None:
     rows = lost_report(planted)
     assert set(rows["what"]) == {"model", "condition", "role", "archetype", "link", "category", "spirals", "game"}
     games = rows.filter(rows["what"] == "game")
-    assert len(games) == GAMES
+    assert len(games) == FEW
     lost = query(planted, "select sum(greatest(cost, 0)) as lost from turn_costs").item()
     assert games["lost"].sum() == pytest.approx(lost)
     told = [sentence for sentence in games["sentence"] if "mostly by" in sentence]
@@ -184,6 +190,7 @@ def test_who_lost_the_same_is_named_in_one_order(planted: Store, tmp_path: Path)
         assert re.findall(r"; ([\w ]+?) \d+ %", sentence) == ["builder", "director", "no one at fault"]
 
 
+@pytest.mark.long
 def test_what_a_store_shows_begins_its_why_with_who_lost_it(planted: Store) -> None:
     """In the report's own words; no team is shown to be behind, so of each condition with all of its teams."""
     first = next(found for found in findings(planted) if found.topic == "why")

@@ -126,7 +126,7 @@ def test_a_better_sample_that_was_turned_down(tmp_path: Path) -> None:
         assert 0 < cost <= regained
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scripted", [True, False])
 @pytest.mark.parametrize("rules", ["sane", "published"])
 def test_a_game_is_played_again_by_its_own_rules(tmp_path: Path, rules: RulesName, scripted: bool) -> None:  # noqa: FBT001
@@ -161,6 +161,7 @@ def test_a_turn_that_broke_off_is_nobodys(tmp_path: Path) -> None:
     assert rows == [(None, "undecided", 1.0, "undecided")]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_published_logs_can_be_attributed(shared: Path, tmp_path: Path) -> None:
     """Einstein games of the published code, in all action spaces."""

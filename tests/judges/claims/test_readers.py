@@ -26,6 +26,7 @@ from providers.provider import ModelSettings
 from research.engine_score import ANSWERS, Judged, score_decisions, total
 from schemas.store.store import Store
 from tests.masters import held_open
+from tests.played import played_store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
@@ -62,12 +63,7 @@ def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def test_columns_that_early_claims_lack_are_shown(tmp_path: Path) -> None:
     """Why a stretch was not understood stands in few rows, after many that were."""
-    logs = tmp_path / "logs"
-    play(
-        PlayRequest(out=logs, personas=("clear", "over_remover"), builders=("oracle_follower",), structures=4, seed=3, turns=6, processes=1)
-    )
-    store = Store(tmp_path / "s.duckdb")
-    ingest_paths([logs], store, workers=1)
+    store = played_store(tmp_path, judged=False)
     rows = stored_claims(store, reader_named("rules"), None)
     assert rows["reason"].null_count() not in {0, rows.height}
 
@@ -196,6 +192,7 @@ def test_claims_are_shown_and_counted_by_reader(read_store: Store, tmp_path: Pat
         assert "answers at once" in early.stderr
 
 
+@pytest.mark.long
 def test_recorded_answers_to_an_older_prompt_are_readings_of_the_same_text(read_store: Store, tmp_path: Path) -> None:
     """By who speaks and what is written, whatever else was asked; the reader that has them asks no model, and knows no other text."""
     store = Store(tmp_path / "copy.duckdb")

@@ -91,6 +91,7 @@ def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(store: 
         assert connection.execute(count).fetchall() == [(sent.texts, sent.calls)]
 
 
+@pytest.mark.long
 def test_replies_that_are_no_readings_and_batches_that_are_none(store: Store) -> None:
     """Failed calls are asked again; a provider that says no leaves nothing in the way; a batch that never arrived is given up."""
     with simulated_reader(SimulatedReader(store=store.path, silent=True)) as url:

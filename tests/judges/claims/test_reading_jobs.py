@@ -156,6 +156,7 @@ def test_what_was_read_before_an_interruption_is_in_the_store(store: Store, url:
     assert asked(url) == had + TEXTS - stored
 
 
+@pytest.mark.long
 def test_replies_that_wait_for_the_disk_at_an_interruption_are_in_the_store(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +170,7 @@ def test_replies_that_wait_for_the_disk_at_an_interruption_are_in_the_store(
     assert rows(store) == (TEXTS, TEXTS, TEXTS)
 
 
+@pytest.mark.long
 def test_a_slow_server_is_asked_sentence_by_sentence(tmp_path: Path) -> None:
     """Short replies, all that is the same before what is not; a sentence that runs away is not understood, and the text is read."""
     said = "Put a red one on my left. It is snowing. Blah? Hello"

@@ -61,7 +61,7 @@ def test_planted_faults_are_found(game: CoordinationGame, policy: str, question:
     assert "yes" not in answers
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("game", ["collab_capture", "collab_escape", "hanabi", "overcooked"])
 def test_checks_answer_every_turn_of_every_game(game: CoordinationGame, tmp_path: Path) -> None:
     """No state of a game is beyond them, and each answer is one of the rubrics'."""
@@ -101,6 +101,7 @@ def test_what_recorded_players_say_is_false_only_where_it_was_planted(shared: Pa
     assert None not in answers[True]
 
 
+@pytest.mark.long
 def test_who_throws_away_what_it_can_know_to_be_the_last_is_not_safe(shared: Path, tmp_path: Path) -> None:
     """Hints and what lies open leave only cards of which no other copy is left; a card of which less is known stays undecided."""
     store = published_store(shared, tmp_path, "coordination/hanabi")

@@ -41,7 +41,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games of every persona, and some under other conditions, judged by the engine."""
     folder = tmp_path_factory.mktemp("judged")
     play(PlayRequest(out=folder / "logs", personas=tuple(PERSONAS), partners=("mixed",), games=1, num_objects=(5,)))
-    play(PlayRequest(out=folder / "logs", personas=("mixed",), partners=("mixed",), games=3, conditions=OTHER_CONDITIONS))
+    play(PlayRequest(out=folder / "logs", personas=("mixed",), partners=("mixed",), games=1, conditions=OTHER_CONDITIONS))
     store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     for name in RUBRICS:
