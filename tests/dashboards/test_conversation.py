@@ -83,6 +83,7 @@ def test_search_marks_what_it_finds(store: Store) -> None:
     assert [("flagged" in part, "<mark>" in part) for part in text.split("<article")[1:]].count((True, True)) == 2
 
 
+@pytest.mark.long
 def test_games_with_states_keep_their_board(tmp_path: Path) -> None:
     """A page of a game shows one turn."""
     played = played_store(tmp_path)

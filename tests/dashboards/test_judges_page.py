@@ -304,6 +304,7 @@ def test_unknown_choices_fall_back(store: Store, search: str) -> None:
     assert "could not be drawn" not in shown(store, search)
 
 
+@pytest.mark.long
 def test_a_rubric_of_the_engine_alone_says_what_is_missing(store: Store) -> None:
     """Each section names the command that fills it."""
     for section, command in (

@@ -77,7 +77,7 @@ def test_a_page_is_written_as_people_write(path: str, text_of: object, played: S
     assert path == "/runs" or "oracle5" not in text  # there it is the name of the experiment
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", ["/failures", "/spirals", "/judges", "/", "/turns", "/remove-gap"])
 def test_links_keep_condition_and_family(path: str, played: Store) -> None:
     """What is clicked on keeps what it stood under: only the chips that take a filter away, and games, lose one."""

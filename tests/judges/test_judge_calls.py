@@ -52,6 +52,7 @@ def test_every_call_is_a_row_and_every_verdict_names_its_own(tmp_path: Path, pri
     assert all(json.loads(reply)[question]["answer"] == answer for question, answer, _, reply in joined if answer)
 
 
+@pytest.mark.long
 def test_a_reply_out_of_the_cache_is_no_call(tmp_path: Path) -> None:
     """Nothing was asked, so nothing was taken; the verdicts say so."""
     first, second = (store_of(tmp_path / f"{name}.duckdb", turns=2) for name in "ab")

@@ -125,6 +125,7 @@ def test_rubrics_judged_at_once_give_what_each_gives_alone(tmp_path: Path, copie
     assert len({report.units for report in reports}) == len({report.judge_run_id for report in reports}) == len(THREE)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("with_views")
 def test_rubrics_interrupted_at_once_keep_the_games_that_were_through(tmp_path: Path) -> None:
     """Of every rubric the same games."""

@@ -33,6 +33,7 @@ finally:
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("with_views")
 def test_a_judge_run_imports_nothing_heavy_that_it_does_not_use(tmp_path: Path) -> None:
     """A whole `cotrace judge`, from the command line to the verdicts in the store. Its peak is measured by `benchmarks/judge_run.py`."""

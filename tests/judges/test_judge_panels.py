@@ -128,6 +128,7 @@ def test_a_shared_cache_pays_nothing_twice_across_stores(tmp_path: Path) -> None
     assert query(first, same).rows() == query(second, same).rows()
 
 
+@pytest.mark.long
 def test_other_models_and_parameters_are_not_in_the_cache(tmp_path: Path) -> None:
     """What could change an answer is part of what it is kept under."""
     variants: list[dict[str, Any]] = [{}, {"model": "local/other"}, {"temperature": 0.7}]

@@ -81,6 +81,7 @@ def mean_of(rows: pl.DataFrame, column: str) -> float:
     return sum(float(value) for value in rows[column].to_list()) / len(rows)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["layer", "size", "colour", "place"])
 def test_a_planted_defect_is_one_exchanged_word(store: Store, kind: str) -> None:

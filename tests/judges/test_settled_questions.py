@@ -58,6 +58,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
+@pytest.mark.long
 def test_what_is_settled_is_not_applicable_by_proof_too(played: Store) -> None:
     """Over all rubrics: wherever a condition holds, the engine answers N/A, or leaves it open."""
     seen = set[str]()

@@ -97,6 +97,7 @@ def test_a_call_without_thoughts_goes_back_as_before() -> None:
     assert asked[1]["messages"][-1].keys() == {"role", "content", "tool_calls"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["reasoning_content", "a signature of the call"])
 def test_a_game_with_tools_is_played_to_its_end(name: str, tmp_path: Path) -> None:
     """By a builder that thinks before it tries a move: no call fails."""

@@ -164,6 +164,7 @@ def test_personas_plant_their_defects_and_clear_plants_none(persona: str, defect
     assert clear <= {"think_other_wall", "view_complete"}
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("builder", ["sloppy", "format_breaker"])
 def test_builders_make_the_slips_they_are_for(builder: str) -> None:

@@ -225,6 +225,7 @@ def test_a_person_takes_a_seat_in_the_terminal(tmp_path: Path) -> None:
     assert "What the directors say this turn" in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_the_builder_tries_moves_before_it_decides(tmp_path: Path) -> None:
     """Over HTTP as by the script itself; each trial is a call and a reply, the line alone is the move."""
     options = ("--simulations", "2", "--no-oracle", "--reachable", "--turns", "6", "--speakers", "2", "--history", "4")

@@ -96,7 +96,7 @@ def test_costs_sum_to_what_was_lost() -> None:
     assert all(max(0, worth.stay - worth.after) <= cost + CLOSE for worth, cost in zip(values, costs, strict=True))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(20, 28))
 def test_a_games_values_are_those_of_each_board_alone(seed: int) -> None:
     """What a search takes over from the boards before changes nothing: random play, moves back, boards that no move leads to."""

@@ -195,6 +195,7 @@ def test_generated_puzzles_keep_the_promises_of_the_data_set() -> None:
     assert {puzzle.num_objects for puzzle in PUZZLES} == {4, 5, 6}
 
 
+@pytest.mark.long
 def test_generator_does_not_depend_on_the_hash_seed() -> None:
     """Two processes with different hash seeds draw the same ids and plan the same solution."""
     script = (

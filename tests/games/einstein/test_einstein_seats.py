@@ -92,6 +92,7 @@ def test_what_a_player_is_told_follows_the_switches(mode: ActionMode) -> None:
         assert all(name in text for name in ("block0", "same, diagonal", "common"))
 
 
+@pytest.mark.long
 def test_a_game_that_a_person_played_in_the_terminal_fills_the_human_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 4 counts it, its player is named, and the survey follows: a word or number answers, an empty line does not."""
     monkeypatch.setattr("sys.stdin", io.StringIO("<ACTION>pass</ACTION>\n\n" * 2 + "5\n\nquite\nstrongly disagree\n"))

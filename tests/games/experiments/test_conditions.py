@@ -85,6 +85,7 @@ SCRIPTED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", SCRIPTED)
 def test_teams_are_compared_across_a_switch_of_an_experiment(tmp_path: Path, family: str) -> None:

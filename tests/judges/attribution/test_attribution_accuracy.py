@@ -150,6 +150,7 @@ def test_a_model_is_asked_in_each_manner(who: Store, model_url: str, manner: str
     assert (told["agent"], told["step"], told["games"]) == (1.0, 1.0, 1)
 
 
+@pytest.mark.long
 def test_the_rubric_is_one_of_the_others(who: Store, model_url: str) -> None:
     """Listed, shown, asked by `cotrace judge` and scored by `cotrace report`, manner by manner."""
 

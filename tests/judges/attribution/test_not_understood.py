@@ -44,6 +44,7 @@ def test_no_director_is_at_fault_for_what_was_not_understood(store: Store) -> No
     assert all(status == ("unattributed" if link == "not_understood" else "answered") for _, link, status in rows)
 
 
+@pytest.mark.long
 def test_every_report_says_unattributed(store: Store) -> None:
     told = lost_report(store)
     for what in ("model", "game"):

@@ -109,6 +109,7 @@ def test_a_planted_fault_that_never_shows_is_no_decisive_error(planted: tuple[Mo
     assert not shown or {(one.episode_id, one.turn) for one in told} <= shown
 
 
+@pytest.mark.long
 def test_a_better_sample_that_was_turned_down(tmp_path: Path) -> None:
     conditions = (GameSettings(modes=("provide_seek", "provide_seek"), verifier="affordance", samples=4),)
     play(PlayRequest(out=tmp_path / "logs", personas=("misreader",), partners=("idler",), games=4, seed=5, conditions=conditions))
@@ -143,6 +144,7 @@ def test_a_game_is_played_again_by_its_own_rules(tmp_path: Path, rules: RulesNam
     ]
 
 
+@pytest.mark.long
 def test_nobody_owes_an_answer_where_nothing_may_be_asked(tmp_path: Path) -> None:
     """The taxonomy knows no question in such an action space, and neither does KS3."""
     conditions = (GameSettings(modes=("provide", "provide")),)
@@ -152,6 +154,7 @@ def test_nobody_owes_an_answer_where_nothing_may_be_asked(tmp_path: Path) -> Non
     assert query(store, "select evidence from attributions where evidence like '%the partner had asked%'").rows() == []
 
 
+@pytest.mark.long
 def test_a_turn_that_broke_off_is_nobodys(tmp_path: Path) -> None:
     """The log ends behind A's answer: its cost is known, but not what B would have made of it."""
     lines = log_of((answer(), answer(), answer()))

@@ -292,6 +292,7 @@ def test_rules_add_fields_that_the_model_leaves_out() -> None:
     assert other.claims == ()
 
 
+@pytest.mark.long
 def test_rows_of_a_reader_take_the_place_of_its_earlier_ones(read_store: Store, tmp_path: Path) -> None:
     """Reading a text again leaves one reading of it, and other readers' as they were."""
     store = Store(tmp_path / "copy.duckdb")

@@ -119,6 +119,7 @@ def test_a_budget_limits_what_is_submitted(store: Store, url: str, tmp_path: Pat
     assert 0 < sent.calls < sent.calls + sent.left_out
 
 
+@pytest.mark.long
 def test_the_commands(store: Store, url: str) -> None:
     """The engine's rubric submits its reading, `--collect` of either command gets it, and the same command then judges."""
     model = ["--reader", "llm:local/m", "--base-url", url]

@@ -45,7 +45,7 @@ def _games(folder: Path, game: CoordinationGame, policy: str) -> tuple[Store, li
         ("hanabi", "sloppy", "EC1"),
         ("hanabi", "sloppy", "TOM1"),
         ("hanabi", "bomber", "JP1"),
-        ("overcooked", "waiter", "JP3"),
+        pytest.param("overcooked", "waiter", "JP3", marks=pytest.mark.long),
     ],
 )
 def test_planted_faults_are_found(game: CoordinationGame, policy: str, question: str, tmp_path: Path) -> None:

@@ -230,6 +230,7 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path, calls: int)
     assert after["twice"] <= 16
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("optimizer", LEARNS)
 def test_what_it_would_ask_is_said_first_and_is_never_exceeded(tmp_path: Path, optimizer: str) -> None:
