@@ -28,6 +28,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     yield from held_open(played_store(tmp_path_factory.mktemp("lost")))
 
 
+@pytest.fixture(scope="module")
+def whole(store: Store) -> pl.DataFrame:
+    """The report of all games."""
+    return lost_report(store)
+
+
 def changed(store: Store, folder: Path, *statements: str) -> Store:
     """A copy after these statements."""
     other = Store(shutil.copy(store.path, folder / "changed.duckdb"))
@@ -41,10 +47,9 @@ NOTHING_LOST = "UPDATE turn_values SET cost = 0 WHERE episode_id = '{0}'"
 NOT_ATTRIBUTED = "DELETE FROM attributions WHERE episode_id = '{0}'"
 
 
-def test_a_team_s_mean_is_over_all_its_games(store: Store, tmp_path: Path) -> None:
+def test_a_team_s_mean_is_over_all_its_games(store: Store, whole: pl.DataFrame, tmp_path: Path) -> None:
     """A game that lost nothing has nothing to attribute; left out, a team looked the worse the more of its games went well."""
     game = query(store, "SELECT min(episode_id) FROM games WHERE model = 'over_remover'").item()
-    whole = lost_report(store)
     before = whole.filter(what="model", model="over_remover").row(0, named=True)
     lost = query(store, f"SELECT sum(greatest(cost, 0)) FROM turn_costs WHERE episode_id = '{game}'").item()
     spared = lost_report(changed(store, tmp_path, NOTHING_LOST.format(game), NOT_ATTRIBUTED.format(game)))
@@ -56,10 +61,10 @@ def test_a_team_s_mean_is_over_all_its_games(store: Store, tmp_path: Path) -> No
     assert game not in spared.filter(what="game")["name"].to_list()
 
 
-def test_a_mean_has_the_interval_of_losses_that_one_bounds(store: Store) -> None:
+def test_a_mean_has_the_interval_of_losses_that_one_bounds(store: Store, whole: pl.DataFrame) -> None:
     """A game of CRAFT cannot lose more than all progress."""
     rows = query(store, "SELECT model, sum(greatest(cost, 0)) FROM turn_costs GROUP BY model, episode_id ORDER BY ALL").rows()
-    for row in lost_report(store).filter(what="model").iter_rows(named=True):
+    for row in whole.filter(what="model").iter_rows(named=True):
         ends = losses_interval([lost for model, lost in rows if model == row["model"]], most=1.0)
         assert ends is not None
         assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
@@ -89,10 +94,10 @@ def test_of_a_team_that_is_attributed_in_part_only_that_part_counts(store: Store
     assert lost_report(partly).filter(what="model").is_empty()
 
 
-def test_a_side_without_turns_has_no_loss(store: Store, tmp_path: Path) -> None:
+def test_a_side_without_turns_has_no_loss(store: Store, whole: pl.DataFrame, tmp_path: Path) -> None:
     """Where no turn was in a spiral, none can have lost 0 there."""
     rows = query(store, "SELECT team_name, turns_inside, turns_outside FROM cost_in_spirals").rows()
-    told = {row["name"]: row["sentence"] for row in lost_report(store).filter(what="spirals").iter_rows(named=True)}
+    told = {row["name"]: row["sentence"] for row in whole.filter(what="spirals").iter_rows(named=True)}
     for model, inside, outside in rows:
         assert ("no turn was inside" in told.get(model, "no turn was inside")) == (inside == 0 or model not in told), (
             model,
@@ -173,11 +178,9 @@ def test_categories_counted_turn_by_turn(store: Store) -> None:
         assert (row["cost_a_turn"], row["share"]) == pytest.approx((sum(found) / len(found), sum(found) / lost))
 
 
-def test_an_evidence_that_is_cut_says_so(store: Store) -> None:
+def test_an_evidence_that_is_cut_says_so(whole: pl.DataFrame) -> None:
     """At a word, with dots."""
-    cut = [
-        part for sentence in lost_report(store).filter(what="game")["sentence"] for part in sentence.split("(turn ")[1:] if " ...)" in part
-    ]
+    cut = [part for sentence in whole.filter(what="game")["sentence"] for part in sentence.split("(turn ")[1:] if " ...)" in part]
     assert cut
     assert all(len(part.partition(" ...)")[0]) <= 170 for part in cut)
 

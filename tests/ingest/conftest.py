@@ -14,13 +14,7 @@ from tests.masters import beginning_without_views, with_views
 
 __all__ = ["with_views"]
 
-WITH_VIEWS: Final = (
-    "test_coordination_scripts",
-    "test_cut_games",
-    "test_overcooked_ingest",
-    "test_public_files",
-    "test_whoandwhen",
-)
+WITH_VIEWS: Final = ("test_coordination_scripts", "test_cut_games", "test_public_files")
 """Files whose tests ask views, or call commands, which make them."""
 
 

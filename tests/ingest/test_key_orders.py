@@ -41,7 +41,13 @@ EVAL: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     ("benchmark", "document", "turns"),
-    [("whoandwhen", RUN, 5), ("clembench", NEW, 2), ("mast", TRACE, 2), ("mast", [TRACE], 2), ("inspect", EVAL, 1)],
+    [
+        ("whoandwhen", RUN, 5),
+        ("clembench", NEW, 2),
+        ("mast", TRACE, 2),
+        ("mast", [TRACE], 2),
+        pytest.param("inspect", EVAL, 1, marks=pytest.mark.long),
+    ],
 )
 def test_keys_may_stand_in_any_order(tmp_path: Path, benchmark: str, document: Any, turns: int) -> None:
     """Backwards, and behind one that no format names."""

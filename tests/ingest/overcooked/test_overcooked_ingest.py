@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from analytics.installation import ensure_installed
 from analytics.query import query
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.world import Pot, start_world
@@ -37,13 +36,13 @@ def ingested(folder: Path, *logs: tuple[str, str]) -> Store:
         path.write_text(text, encoding="utf-8")
     store = Store(folder / "store.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
-    ensure_installed(store)
     return store
 
 
 FILE = "gpt-x/boiled_egg/experiment_2026-02-03_04-05-06_boiled_egg.json"
 
 
+@pytest.mark.usefixtures("with_views")
 def test_the_model_is_the_folder_above_the_order(tmp_path: Path, log: dict[str, Any]) -> None:
     """The log names no model; the time of its start stands in the file's name; the horizon is the time limit."""
     store = ingested(tmp_path, (FILE, json.dumps(log)))
@@ -207,6 +206,7 @@ def test_what_is_asked_for_in_the_last_step_is_not_done_yet(tmp_path: Path, log:
     assert query(store, asked).to_series().to_list() == ["correct", "correct"]
 
 
+@pytest.mark.usefixtures("with_views")
 def test_too_late_is_no_success(tmp_path: Path) -> None:
     """Delivered behind the time limit: a success for the code, none for the paper, and a second row as cut to the limit."""
     *_, late = play_order("baked_carrot_soup", "repetitive-request", horizon=120)
@@ -225,6 +225,7 @@ def test_too_late_is_no_success(tmp_path: Path) -> None:
     assert query(store, "select success from episodes").item() is False
 
 
+@pytest.mark.usefixtures("with_views")
 def test_what_is_done_behind_the_limit_is_in_no_score(tmp_path: Path) -> None:
     """Success and score are measured over the same time; the whole game's numbers have names of their own."""
     store = ingested(tmp_path, ("m/boiled_egg/experiment_x.json", json.dumps(delayed(30))))
@@ -279,6 +280,7 @@ def test_evaluation_files_are_left_alone(tmp_path: Path) -> None:
     assert query(store, "from episodes").is_empty()
 
 
+@pytest.mark.usefixtures("with_views")
 def test_verified_actions_bring_the_order_on(shared: Path, tmp_path: Path) -> None:
     """In the published games a step with nothing but verified actions always raises progress, save one that the log does not record."""
     store = published_store(shared, tmp_path, "overcooked/runs")

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
@@ -38,7 +37,6 @@ def store_of(tmp_path: Path, run: Any) -> tuple[Store, list[str]]:
     (tmp_path / "1.json").write_text(run if isinstance(run, str) else json.dumps(run), encoding="utf-8")
     store = Store(tmp_path / "s.duckdb")
     report = ingest_paths([tmp_path / "1.json"], store, workers=1)
-    ensure_installed(store)
     return store, [part.reason for part in report.rejected]
 
 
