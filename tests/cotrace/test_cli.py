@@ -445,6 +445,7 @@ def test_a_terminal_without_utf_8_is_no_fault(store: Store, arguments: tuple[str
     assert shown in done.stdout.decode()
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -72,7 +72,7 @@ def test_other_personas_can_be_seated_in_both_arms(tmp_path: Path) -> None:
     team = ("--player", "directors=script:vague", "--player", "builder=script:literal")
     assert run("play", "craft", *team, "--games", "1", "--turns", "3", "--out", logs)[0] == 0
     assert run("ingest", logs, *store)[0] == 0
-    words = ("--player", "directors=script:redundant", "--player", "builder=script:literal", "--repeats", "2", "--turn", "2")
+    words = ("--player", "directors=script:redundant", "--player", "builder=script:literal", "--repeats", "2")
     code, _, err = run("replay", "--effect", *words, *store, "--out", str(tmp_path))
     assert (code, "left out" in err) == (0, False), err
     with (tmp_path / "effects.csv").open(newline="") as file:
