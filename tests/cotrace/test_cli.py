@@ -26,7 +26,7 @@ from cotrace.options.shared import StoreParameter
 from dashboards.page_file import document
 from schemas.families import FAMILIES
 from schemas.store.store import Store
-from tests.command_line import called, run
+from tests.command_line import called
 from tests.judges.judged_games import store_of
 from tests.played import played_store
 from tests.servers.stub_server import stub_server
@@ -199,7 +199,7 @@ def test_collect_goes_alone(more: list[str], store: Store) -> None:
 
 def test_a_job_without_units_says_what_there_is_and_exits_1(store: Store) -> None:
     """Benchmarks and roles of the store, so that a misspelt one is seen."""
-    done = run("judge", "--rubric", "knowledge_sharing", "--judge", "engine", store=store)
+    done = called("judge", "--rubric", "knowledge_sharing", "--judge", "engine", store=store)
 
     assert done.returncode == 1
     assert "nothing to judge: the rubric is for einstein with roles player; games in" in done.stderr
@@ -212,7 +212,7 @@ def test_a_budget_that_a_server_breaks_is_said_to_be_exceeded(tmp_path: Path) ->
     prices.write_text("local/*: {input: 1, output: 1}\n")
     with stub_server("--bills", "100", "1000000") as url:
         model = ["--model", "local/fake", "--base-url", url, "--prices", str(prices)]
-        done = run("judge", "--rubric", "pragmatic_sufficiency", *model, "--max-cost", "0.5", "--concurrency", "1", store=store)
+        done = called("judge", "--rubric", "pragmatic_sufficiency", *model, "--max-cost", "0.5", "--concurrency", "1", store=store)
 
     assert done.returncode == 1
     assert "--max-cost 0.5 was exceeded by 0.5001 USD" in done.stderr
@@ -228,9 +228,9 @@ def rounded(text: str) -> str:
 @pytest.mark.parametrize("name", ["leaderboard", "agreement"])
 def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store: Store) -> None:
     """The comment ends with its line; the order stays."""
-    plain = run("report", name, "--format", "csv", "--where", "true", store=store)
-    commented = run("report", name, "--format", "csv", "--where", "true -- all", store=store)
-    broken = run("report", name, "--format", "csv", "--where", "true) --", store=store)
+    plain = called("report", name, "--format", "csv", "--where", "true", store=store)
+    commented = called("report", name, "--format", "csv", "--where", "true -- all", store=store)
+    broken = called("report", name, "--format", "csv", "--where", "true) --", store=store)
 
     assert (commented.returncode, rounded(commented.stdout)) == (0, rounded(plain.stdout))
     assert broken.returncode == 2
@@ -238,7 +238,7 @@ def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store
 
 def test_missing_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
     """Reading a store that is not there says how to get it."""
-    done = run("report", "leaderboard", store=tmp_path / "none.duckdb")
+    done = called("report", "leaderboard", store=tmp_path / "none.duckdb")
     assert done.returncode == 2
     assert "cotrace ingest" in done.stderr
 
@@ -246,22 +246,22 @@ def test_missing_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
 def test_ingest_play_and_report_work_together(tmp_path: Path) -> None:
     """The first minutes of a user: play, ingest twice, look."""
     store = tmp_path / "s.duckdb"
-    assert run("play", "craft", "--games", "2", "--turns", "6", "--out", "logs", cwd=tmp_path).returncode == 0
+    assert called("play", "craft", "--games", "2", "--turns", "6", "--out", "logs", cwd=tmp_path).returncode == 0
 
-    first = run("ingest", "logs", store=store, cwd=tmp_path)
-    second = run("ingest", "logs", store=store, cwd=tmp_path)
+    first = called("ingest", "logs", store=store, cwd=tmp_path)
+    second = called("ingest", "logs", store=store, cwd=tmp_path)
 
     assert first.returncode == 0
     assert "2 files: 2 read" in first.stderr
     assert "2 unchanged" in second.stderr
-    assert run("sql", "select count(*) as n from turns", "--format", "csv", store=store).stdout == "n\n12\n"
+    assert called("sql", "select count(*) as n from turns", "--format", "csv", store=store).stdout == "n\n12\n"
 
 
 def test_ingest_of_a_missing_path_reads_the_others_and_exits_1(tmp_path: Path) -> None:
     """A slip in one path costs that path alone, and says so on one line."""
-    run("play", "craft", "--games", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+    called("play", "craft", "--games", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
 
-    done = run("ingest", "nowhere", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+    done = called("ingest", "nowhere", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "1 read" in done.stderr
@@ -273,10 +273,10 @@ def test_ingest_of_a_missing_path_reads_the_others_and_exits_1(tmp_path: Path) -
 
 def test_ingest_of_a_bad_file_keeps_the_good_ones_and_exits_1(tmp_path: Path) -> None:
     """A damaged log beside a good one: the good one is read, the other named with its reason."""
-    run("play", "craft", "--games", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+    called("play", "craft", "--games", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
     (tmp_path / "logs" / "bad.json").write_text('{"experiment_info": {}, "games": [', encoding="utf-8")
 
-    done = run("ingest", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+    done = called("ingest", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "1 read" in done.stderr
@@ -288,9 +288,9 @@ def test_ingest_of_a_bad_file_keeps_the_good_ones_and_exits_1(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["leaderboard", "failures", "remove-gap", "spirals", "missed", "judges", "outcomes", "cost"])
 def test_report_gives_the_same_rows_in_every_form(name: str, store: Store) -> None:
     """Table, CSV and JSON agree on the number of rows, and data alone is on stdout."""
-    as_json = json.loads(run("report", name, "--format", "json", store=store).stdout)
-    as_csv = run("report", name, "--format", "csv", store=store)
-    as_table = run("report", name, store=store)
+    as_json = json.loads(called("report", name, "--format", "json", store=store).stdout)
+    as_csv = called("report", name, "--format", "csv", store=store)
+    as_table = called("report", name, store=store)
 
     assert f"{len(as_json)} rows" in as_csv.stderr
     assert f"{len(as_json)} rows" in as_table.stderr
@@ -359,14 +359,14 @@ def test_the_report_of_everything_is_one_page_that_loads_nothing(store: Store, m
 def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: Path) -> None:
     """One page with figures and tables; each family that `cotrace play` plays has rows of its own there, beside the leaderboard."""
     store = played_store(tmp_path)
-    run("play", "einstein", "--games", "1", "--out", "more/einstein", cwd=tmp_path)
-    run("play", "asympuzl", "--games", "1", "--size", "3", "--out", "more/asympuzl", cwd=tmp_path)
-    run("play", "overcooked", "--task", "boiled_egg", "--out", "more/overcooked", cwd=tmp_path)
-    run("play", "coordination", "collab_capture", "--player", "all=script:greedy", "--out", "more/coordination", cwd=tmp_path)
-    run("ingest", "more", store=store, cwd=tmp_path)
+    called("play", "einstein", "--games", "1", "--out", "more/einstein", cwd=tmp_path)
+    called("play", "asympuzl", "--games", "1", "--size", "3", "--out", "more/asympuzl", cwd=tmp_path)
+    called("play", "overcooked", "--task", "boiled_egg", "--out", "more/overcooked", cwd=tmp_path)
+    called("play", "coordination", "collab_capture", "--player", "all=script:greedy", "--out", "more/coordination", cwd=tmp_path)
+    called("ingest", "more", store=store, cwd=tmp_path)
     Store.settle(store)
 
-    page = run("report", "all", "--format", "html", store=store).stdout
+    page = called("report", "all", "--format", "html", store=store).stdout
 
     outside = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?([^\"' >]+)", page)
     assert outside == []
@@ -380,7 +380,7 @@ def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: P
 
 def test_export_writes_every_table_as_parquet(store: Store, tmp_path: Path) -> None:
     """One folder a table; the rows read back."""
-    done = run("export", "--to", str(tmp_path / "out"), store=store)
+    done = called("export", "--to", str(tmp_path / "out"), store=store)
     assert done.returncode == 0
     assert (tmp_path / "out" / "turns" / "part-0.parquet").stat().st_size > 0
 
@@ -392,7 +392,7 @@ def test_claims_reads_what_it_can_and_names_the_rest(tmp_path: Path) -> None:
     file = tmp_path / "u.jsonl"
     file.write_text(json.dumps(good) + "\nnot json\n" + json.dumps({**good, "id": "b", "speaker": "D9"}) + "\n", encoding="utf-8")
 
-    done = run("claims", str(file))
+    done = called("claims", str(file))
 
     assert done.returncode == 1
     (found,) = [json.loads(line) for line in done.stdout.splitlines()]
@@ -403,9 +403,9 @@ def test_claims_reads_what_it_can_and_names_the_rest(tmp_path: Path) -> None:
 
 def test_new_rubric_passes_its_own_check(tmp_path: Path) -> None:
     """`rubric new` writes a file that `rubric check` accepts, and leaves an existing one alone."""
-    assert run("rubric", "new", "mine", cwd=tmp_path).returncode == 0
-    assert run("rubric", "check", "mine.yaml", cwd=tmp_path).returncode == 0
-    assert run("rubric", "new", "mine", cwd=tmp_path).returncode == 2
+    assert called("rubric", "new", "mine", cwd=tmp_path).returncode == 0
+    assert called("rubric", "check", "mine.yaml", cwd=tmp_path).returncode == 0
+    assert called("rubric", "new", "mine", cwd=tmp_path).returncode == 2
 
 
 def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
@@ -418,7 +418,7 @@ def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     began = time.monotonic()
-    done = run("sql", "select 1 as one", "--format", "csv", store=store)
+    done = called("sql", "select 1 as one", "--format", "csv", store=store)
     holder.wait()
     holder.stdout.close()
 

@@ -16,7 +16,7 @@ from schemas.common.text import in_shell, where_option
 from schemas.store.lake.store import LakeStore
 from schemas.store.store import Store
 from schemas.store.stores import store_at
-from tests.command_line import run
+from tests.command_line import called
 
 ODD = "Ann's games & more; $HOME"
 
@@ -49,10 +49,10 @@ def test_a_path_is_no_option() -> None:
 @pytest.mark.parametrize("forms", [("parquet",), pytest.param(("inspect", "dataset"), marks=pytest.mark.long)], ids="-".join)
 def test_what_follows_play_ingest_and_export_names_folders_and_store(forms: tuple[str, ...], odd: Path) -> None:
     logs, store, out = odd / "logs", odd / "games.duckdb", odd / "out"
-    played = run("play", "craft", "--games", "1", "--turns", "2", "--out", str(logs))
+    played = called("play", "craft", "--games", "1", "--turns", "2", "--out", str(logs))
     assert f"next: cotrace ingest {shlex.quote(str(logs))}\n" in played.stderr
     (logs / "cut.json").write_text('{"structure_id": ', encoding="utf-8")
-    ingested = run("ingest", str(logs), "--store", str(store))
+    ingested = called("ingest", str(logs), "--store", str(store))
     assert f"cotrace report rejects --store {shlex.quote(str(store))}\n" in ingested.stderr
     assert f"cotrace dash --store {shlex.quote(str(store))}\n" in ingested.stderr
     next_lines = {
@@ -61,25 +61,25 @@ def test_what_follows_play_ingest_and_export_names_folders_and_store(forms: tupl
         "dataset": f"load_dataset({json.dumps(str(out / 'dataset'))}, ",
     }
     for form in forms:
-        assert next_lines[form] in run("export", "--to", str(out / form), "--format", form, store=store).stderr
+        assert next_lines[form] in called("export", "--to", str(out / form), "--format", form, store=store).stderr
 
 
 @pytest.mark.parametrize("name", [f"{ODD}/none.duckdb", "lake:my games", "lake:games?benchmark=craft"])
 def test_the_mend_for_a_store_that_is_missing_names_it(odd: Path, name: str) -> None:
     kind, parted, path = name.rpartition("lake:")
     named = f"{kind}{parted}{odd.parent / path}"
-    assert f"`cotrace ingest PATH --store {shlex.quote(named)}`" in run("report", "leaderboard", "--store", named).stderr
+    assert f"`cotrace ingest PATH --store {shlex.quote(named)}`" in called("report", "leaderboard", "--store", named).stderr
 
 
 def test_the_mends_of_rubrics_name_their_files(odd: Path) -> None:
     path = odd / "mine.yaml"
     named = shlex.quote(str(path))
-    made = run("rubric", "new", "mine", "--dir", str(odd))
+    made = called("rubric", "new", "mine", "--dir", str(odd))
     assert f"cotrace rubric check {named} && cotrace judge --rubric {named} --model" in made.stderr
     path.write_text(path.read_text(encoding="utf-8").replace("questions:", "quests:").replace("unit:", "units:"), encoding="utf-8")
     store = Store(odd / "empty.duckdb")
     store.create()
-    refused = run("judge", "--rubric", str(path), "--judge", "engine", store=store)
+    refused = called("judge", "--rubric", str(path), "--judge", "engine", store=store)
     assert f"cotrace rubric check {named})" in refused.stderr
 
 

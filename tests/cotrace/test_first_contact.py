@@ -16,7 +16,6 @@ from cotrace.cli import cli
 from judges.rubric_files.load import check
 from schemas.common.errors import CotraceError
 from schemas.store.store import Store
-from tests.command_line import run
 from tests.played import played_store
 
 
@@ -216,6 +215,6 @@ def test_a_key_that_fits_several_games_is_refused(tmp_path: Path, store: Path) -
 
 def test_one_of_many_is_no_plural(store: Path) -> None:
     """What is said beside a result counts as people do."""
-    said = run("sql", "SELECT 1 AS x", store=store).stderr
+    said = called("sql", "SELECT 1 AS x", "--store", store).stderr
     assert said.startswith("1 row from ")
-    assert run("sql", "FROM range(11)", store=store).stderr.startswith("11 rows from ")
+    assert called("sql", "FROM range(11)", "--store", store).stderr.startswith("11 rows from ")

@@ -16,7 +16,7 @@ from analytics.query import query
 from schemas.common.errors import UsageError
 from schemas.store.read_only_sql import as_condition, as_query
 from schemas.store.store import SEALED, Store, sealed_memory
-from tests.command_line import run
+from tests.command_line import called
 from tests.masters import held_open
 from tests.played import played_store
 
@@ -184,15 +184,15 @@ def test_a_query_that_another_thread_forgets_is_checked_again(store: Store, monk
 @pytest.mark.parametrize("name", ["copy to the log", "copy in a with", "copy explained", "copy as data", "second statement"])
 def test_the_command_refuses_in_one_line(name: str, store: Store) -> None:
     """Exit code 2, one line, and the games are all there afterwards."""
-    done = run("sql", _aimed(WRITING[name], store), store=store)
+    done = called("sql", _aimed(WRITING[name], store), store=store)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("cotrace: SQL: ")
-    assert run("sql", "SELECT count(*) AS n FROM episodes", "--format", "csv", store=store).stdout == "n\n9\n"
+    assert called("sql", "SELECT count(*) AS n FROM episodes", "--format", "csv", store=store).stdout == "n\n9\n"
 
 
 def test_a_condition_with_another_statement_behind_it_is_told_as_two(store: Store) -> None:
     """Not as what DuckDB cannot turn into JSON."""
-    done = run("report", "leaderboard", "--where", "true; DROP TABLE episodes", store=store)
+    done = called("report", "leaderboard", "--where", "true; DROP TABLE episodes", store=store)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "it has to be one condition, and here are 2 statements" in done.stderr
 
@@ -209,7 +209,7 @@ def test_a_condition_with_another_statement_behind_it_is_told_as_two(store: Stor
 )
 def test_a_condition_is_one_expression(command: tuple[str, ...], condition: str, store: Store) -> None:
     """It cannot close the bracket it stands in, nor bring another statement, a clause or a parameter."""
-    done = run(*command, "--where", _aimed(condition, store), store=store)
+    done = called(*command, "--where", _aimed(condition, store), store=store)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "--where" in done.stderr
 
@@ -224,7 +224,7 @@ def test_a_rubric_brings_no_writing_query(tmp_path: Path, store: Store) -> None:
         f'name: planting\nversion: 1\nunit: row\nbenchmarks: [any]\nunit_sql: "{sql}"\nshows: [said]\n'
         'answers: {"yes": 1, "no": 0}\ninstructions: Look.\nquestions:\n  Q1:\n    ask: Is it?\n'
     )
-    done = run("judge", "--rubric", str(rubric), "--model", "openai/none", "--dry-run", store=store)
+    done = called("judge", "--rubric", str(rubric), "--model", "openai/none", "--dry-run", store=store)
     assert done.returncode == 2
     assert "COPY inside a query writes" in done.stderr
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from schemas.store.store import Store
-from tests.command_line import run
+from tests.command_line import called
 from tests.judges.judged_games import store_of
 from tests.masters import held_open
 
@@ -61,7 +61,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 def printed(store: Store, output_format: str) -> str:
     """The whole of it in that format."""
-    done = run("sql", EVERY, "--format", output_format, store=store)
+    done = called("sql", EVERY, "--format", output_format, store=store)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -106,11 +106,11 @@ def _command(store: Store) -> list[str]:
 @pytest.mark.parametrize(("value", "told"), [("1", "1"), ("INTERVAL 1 DAY", "1 day")])
 def test_names_that_are_given_twice_are_told_apart(value: str, told: str, store: Store) -> None:
     """Also beside a value that comes as text."""
-    done = run("sql", f"SELECT {value} AS a, 2 AS a, 3 AS a_1", "--format", "csv", store=store)
+    done = called("sql", f"SELECT {value} AS a, 2 AS a, 3 AS a_1", "--format", "csv", store=store)
     assert done.stdout == f"a,a_2,a_1\n{told},2,3\n"
 
 
 def test_a_report_can_be_narrowed_by_an_interval(store: Store) -> None:
     """Conditions compute with what results cannot hold."""
-    done = run("report", "cost", "--where", "now()::timestamp - last_started_at > interval 1 day", store=store)
+    done = called("report", "cost", "--where", "now()::timestamp - last_started_at > interval 1 day", store=store)
     assert done.returncode == 0, done.stderr

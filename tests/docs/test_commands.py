@@ -15,7 +15,7 @@ import pytest
 
 from cotrace.cli import cli
 from cotrace.commands.demo import command as demo
-from tests.command_line import run
+from tests.command_line import called
 from tests.places import DOCS, ROOT
 from tests.played import played_store
 
@@ -86,7 +86,7 @@ def test_the_four_jobs_of_the_readme_run_in_their_order(tmp_path: Path) -> None:
     assert len(jobs) >= 9
     for words in jobs:
         asked = [word.replace("path/to/logs/", "logs") for word in words if word != "--dry-run"]
-        done = run(*asked, *(["--dry-run"] if "--model" in words else []), store=tmp_path / "cotrace.duckdb", cwd=tmp_path)
+        done = called(*asked, *(["--dry-run"] if "--model" in words else []), store=tmp_path / "cotrace.duckdb", cwd=tmp_path)
         assert done.returncode == 0, f"cotrace {' '.join(words)}: {done.stderr}"
 
 
@@ -97,7 +97,7 @@ def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
     assert said is not None
     defaults = {option.name: option.default for option in demo.params}
     assert (defaults["games"], defaults["host"], defaults["port"]) == (int(said[1]) / 6, said[2], int(said[3]))
-    done = run("demo", "--no-serve", "--games", "1", "--dir", str(tmp_path))
+    done = called("demo", "--no-serve", "--games", "1", "--dir", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "6 games of CRAFT on 1 targets played" in done.stderr + done.stdout
     asked = (
@@ -107,7 +107,7 @@ def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
         "count(DISTINCT episode_id) FILTER (is_real AND episode_id IN (SELECT episode_id FROM verdicts)) AS judged "
         "FROM (SELECT *, model LIKE '%qwen%' AS is_real FROM agents)"
     )
-    rows = run("sql", asked, "--format", "json", store=tmp_path / "cotrace.duckdb")
+    rows = called("sql", asked, "--format", "json", store=tmp_path / "cotrace.duckdb")
     shipped = len(list((ROOT / "cotrace" / "demo_games").glob("*/*.jsonl.gz")))
     assert json.loads(rows.stdout) == [{"real": shipped, "games": 6, "personas": 6, "attributed": shipped, "judged": shipped}]
     assert "games of small real models" in done.stderr

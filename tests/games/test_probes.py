@@ -33,7 +33,7 @@ from schemas.common.errors import UsageError
 from schemas.store import batches
 from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, rows_of, store_with
-from tests.command_line import run
+from tests.command_line import called
 from tests.places import DOCS
 from tests.servers.stub_server import stub_server
 
@@ -213,7 +213,7 @@ def test_a_model_is_asked_about_states_and_scored(tmp_path: Path) -> None:
     path = tmp_path / QUESTION_FILE
     path.write_text(question_file(scenarios("asympuzl", scenes, 2, 1), 1), encoding="utf-8")
     with stub_server("--says", "I think so.\nAnswer: A") as url:
-        done = run("play", "coordqa", str(path), "--model", "openai/little", "--base-url", url, "--trials", "1", "--out", str(folder))
+        done = called("play", "coordqa", str(path), "--model", "openai/little", "--base-url", url, "--trials", "1", "--out", str(folder))
     assert done.returncode == 0, done.stderr
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([folder], store, workers=1)

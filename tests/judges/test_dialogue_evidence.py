@@ -21,7 +21,7 @@ from judges.rubric_files.load import draft, load, template, warnings_of
 from schemas.records import Action, Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store
-from tests.command_line import run
+from tests.command_line import called
 from tests.masters import begun, held_open
 
 _ALL = ["user", "ann", "bob", "tool"]
@@ -187,8 +187,10 @@ def test_evidence_after_the_judged_unit_is_a_warning(
 def test_check_and_dry_run_tell_of_later_evidence(store: Store, tmp_path: Path) -> None:
     """In the words of a user, with the way out."""
     path = _rubric(tmp_path, "utterance", "utterance", "other_messages")
-    checked = run("rubric", "check", str(path))
-    asked = run("judge", "--rubric", str(path), "--model", "openai/gpt-4o-mini", "--dry-run", "--where", "task_id = 'short'", store=store)
+    checked = called("rubric", "check", str(path))
+    asked = called(
+        "judge", "--rubric", str(path), "--model", "openai/gpt-4o-mini", "--dry-run", "--where", "task_id = 'short'", store=store
+    )
 
     assert checked.returncode == 0
     assert "mine.yaml, line 5: other_messages can show what comes after the judged utterance" in checked.stderr

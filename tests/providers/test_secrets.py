@@ -18,7 +18,7 @@ from providers.asker import Request
 from providers.faults import HopelessError
 from schemas.common.text import use_secrets_of_environment, without_secrets
 from schemas.store.store import Store
-from tests.command_line import run
+from tests.command_line import called
 from tests.judges.judged_games import ask_model, store_of
 from tests.providers.test_asker import ask_all, numbered_prompt, settings
 from tests.servers.serving import application, served
@@ -117,7 +117,7 @@ def test_the_terminal_shows_no_key(status: int, tmp_path: Path, monkeypatch: pyt
     store = store_of(tmp_path / "s.duckdb", turns=6)
     options = ("--rubric", "pragmatic_sufficiency", "--model", "openai/any", "--mode", "json")
     with echoing(status, FORMS["as it is"]) as url:
-        done = run("--debug", "judge", *options, "--base-url", url, store=store)
+        done = called("--debug", "judge", *options, "--base-url", url, store=store)
     assert done.returncode == 2
     assert "secret removed" in done.stderr
     assert "Traceback" in done.stderr

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from schemas.common.yaml_lines import parse_yaml
-from tests.command_line import run
+from tests.command_line import called
 
 NESTED = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12))
 BOMBS = {
@@ -52,7 +52,7 @@ def test_every_command_that_reads_yaml_says_so_in_one_line(command: str, tmp_pat
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "a.jsonl").write_text('{"role": "user", "content": "x"}\n')
     words = [{"FILE": str(bomb), "LOGS": str(tmp_path / "logs")}.get(word, word) for word in COMMANDS[command]]
-    done = run(*words, store=tmp_path / "s.duckdb")
+    done = called(*words, store=tmp_path / "s.duckdb")
     assert done.returncode in {1, 2}
     assert "aliases repeat far more values" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -23,7 +23,7 @@ from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store.store import Store
-from tests import command_line
+from tests.command_line import called
 from tests.games.seats import seat_server, stats
 
 
@@ -216,7 +216,7 @@ def test_a_game_that_runs_out_of_budget_is_stored_and_can_go_on(tmp_path: Path) 
     episode, turns, ending = query(store, "SELECT episode_id, turns_taken, ending FROM games").row(0)
     assert (turns > 1, ending) == (True, "cut")
     more = ("--player", "player1=script:forgetful", "--player", "player2=script:forgetful", "--out", str(tmp_path / "more"))
-    done = command_line.run("replay", episode, "--turn", str(turns), *more, "--store", str(store.path))
+    done = called("replay", episode, "--turn", str(turns), *more, "--store", str(store.path))
     assert done.returncode == 0, done.stderr
 
 
@@ -309,7 +309,7 @@ def test_a_seat_with_letters_that_no_secret_has_is_not_there(tmp_path: Path) -> 
 )
 def test_what_partners_may_cost_is_checked_before_anybody_sits_down(arguments: list[str], message: str) -> None:
     """In one line, with the mend."""
-    ended = command_line.run("dash", *arguments)
+    ended = called("dash", *arguments)
     assert ended.returncode == 2
     assert message in ended.stderr
 
