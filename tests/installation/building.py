@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from tests.places import ROOT
 
@@ -34,18 +36,14 @@ def _built(source: Path, what: str, folder: Path) -> Path:
     return folder / told.stdout.splitlines()[-1]
 
 
-def interpreters() -> Iterator[tuple[str, str]]:
-    """Version and path of each Python on this machine that cotrace is meant for."""
-    for version in ("3.11", "3.12", "3.13"):
-        places = [
-            shutil.which(f"python{version}"),
-            *map(str, sorted(Path("~/.pyenv/versions").expanduser().glob(f"{version}*/bin/python"))),
-        ]
-        for place in filter(None, places):
-            told = subprocess.run([place, "-c", "import sys, ensurepip; print(sys.version)"], capture_output=True, text=True, check=False)
-            if told.stdout.startswith(f"{version}."):
-                yield version, place
-                break
+def interpreter(version: str) -> str:
+    """The path of the Python of this version on this machine; skips where there is none."""
+    places = [shutil.which(f"python{version}"), *map(str, sorted(Path("~/.pyenv/versions").expanduser().glob(f"{version}*/bin/python")))]
+    for place in filter(None, places):
+        told = subprocess.run([place, "-c", "import sys, ensurepip; print(sys.version)"], capture_output=True, text=True, check=False)
+        if told.stdout.startswith(f"{version}."):
+            return place
+    pytest.skip(f"no Python {version} here")
 
 
 def run(command: Sequence[str], *, cwd: Path, expect: int = 0) -> subprocess.CompletedProcess[str]:

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.installation.building import Environment, build, interpreters
+from tests.installation.building import Environment, build, interpreter
 from tests.judges.judged_games import counted
 from tests.places import ROOT
 from tests.servers.stub_server import stub_server
 
 pytestmark = [pytest.mark.installation, pytest.mark.timeout(1800)]
 
-PYTHONS = dict(interpreters())
 OLDEST, NEWEST = "3.11", "3.13"
 
 FOREIGN = """
@@ -62,10 +61,10 @@ def test_archives_are_complete(built: tuple[Path, Path]) -> None:
     assert any(name.endswith("share/doc/cotrace/docs/python.md") for name in installed)
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 def test_the_wheel_works_away_from_its_source(built: tuple[Path, Path], tmp_path: Path, python: str) -> None:
     """Games, verdicts by proof and by a model, a report, pages."""
-    there = Environment(tmp_path, PYTHONS[python])
+    there = Environment(tmp_path, interpreter(python))
     there.install(f"{built[1]}[judge,dash]")
     there.cotrace("demo", "--no-serve", "--games", "1")
     store = there.work / "demo" / "cotrace.duckdb"
@@ -85,7 +84,7 @@ def test_the_oldest_and_the_newest_pip_install_the_same(built: tuple[Path, Path]
     """Of judges and dashboard: bounds leave neither a choice of old releases."""
     found = []
     for name, newest_pip in (("bundled", False), ("newest", True)):
-        there = Environment(tmp_path / name, PYTHONS[OLDEST], newest_pip=newest_pip)
+        there = Environment(tmp_path / name, interpreter(OLDEST), newest_pip=newest_pip)
         there.install(f"{built[1]}[judge,dash]")
         found.append(there.versions())
     assert found[0] == found[1]
@@ -93,7 +92,7 @@ def test_the_oldest_and_the_newest_pip_install_the_same(built: tuple[Path, Path]
 
 def test_the_core_says_which_extra_brings_the_rest(built: tuple[Path, Path], tmp_path: Path) -> None:
     """It reads logs, judges by proof, queries and reports; what it cannot do is one line."""
-    there = Environment(tmp_path, PYTHONS[OLDEST])
+    there = Environment(tmp_path, interpreter(OLDEST))
     there.install(str(built[1]))
     there.cotrace(
         "play",
@@ -125,7 +124,7 @@ def test_the_core_says_which_extra_brings_the_rest(built: tuple[Path, Path], tmp
 @pytest.mark.parametrize("foreign_is_first", [True, False])
 def test_a_foreign_package_of_a_rooms_name_is_told(built: tuple[Path, Path], tmp_path: Path, *, foreign_is_first: bool) -> None:
     """In whichever order both came, by the command in one line and by `import cotrace` as an ImportError."""
-    there = Environment(tmp_path, PYTHONS[NEWEST])
+    there = Environment(tmp_path, interpreter(NEWEST))
     site = there.python("-c", SITE).stdout.strip()
     if foreign_is_first:
         there.python("-c", FOREIGN, site)
