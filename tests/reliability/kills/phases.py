@@ -58,8 +58,8 @@ class Phases:
         writing = Store.writing
 
         @contextmanager
-        def watched(store: Store) -> Iterator[Any]:
-            with writing(store) as connection:
+        def watched(store: Store, **options: bool) -> Iterator[Any]:
+            with writing(store, **options) as connection:
                 yield connection
                 self.happen("before a commit")
             self.happen("after a commit")
