@@ -170,7 +170,10 @@ def tasks_needed(design: str, difference: float, sd: float, wanted: float) -> in
 
 
 def power_of(design: str, difference: float, sd: float, tasks: int) -> float:
-    """Chance to see a difference with so many tasks; 0 with fewer than six. As statsmodels has it, in a fifteenth of the time."""
+    """Chance to see a difference with so many tasks, from 0 to 1; 0 with fewer than six.
+
+    By the noncentral t (Cohen 1988), as statsmodels' `TTestPower` and `TTestIndPower`: those build two distributions a call.
+    """
     from scipy import special
 
     if tasks < FEWEST or sd <= 0:

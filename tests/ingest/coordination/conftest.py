@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from analytics.installation import blank
 from schemas.store.store import Store
 from tests.masters import held_open, published_store
 
@@ -15,7 +14,5 @@ from tests.masters import held_open, published_store
 @pytest.fixture(scope="module")
 def recorded(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """With all views."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Store, "blank", staticmethod(blank))
-        logs = ("coordination/hanabi", "coordination/overcooked", "coordination/collab_games")
-        yield from held_open(published_store(shared, tmp_path_factory.mktemp("coordination"), *logs))
+    logs = ("coordination/hanabi", "coordination/overcooked", "coordination/collab_games")
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("coordination"), *logs))

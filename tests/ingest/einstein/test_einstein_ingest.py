@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from analytics.installation import blank, ensure_installed
+from analytics.installation import ensure_installed
 from games.einstein.engine.actions import Pass, write_answer
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.game import Game, GameSettings
@@ -308,9 +308,7 @@ def test_other_files_of_the_folder_are_no_rejects(store: Store, run: Path) -> No
 @pytest.fixture(scope="module")
 def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store with all published Einstein games."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Store, "blank", staticmethod(blank))
-        yield from held_open(published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein"))
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein"))
 
 
 @pytest.mark.shared
